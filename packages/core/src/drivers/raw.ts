@@ -1,0 +1,146 @@
+import type { IoData } from '@blockyard/iov-utils';
+import type { BlockDriver, ChildOptions, OpenContext } from '../driver.ts';
+import { BlockError } from '../errors.ts';
+import type { Extent } from '../extent.ts';
+import type { BlockLimits } from '../limits.ts';
+import { BlockNode } from '../block-node.ts';
+import { probeHead } from '../probe.ts';
+import type {
+  MaybePromise,
+  ReadOptions,
+  RequestOptions,
+  TruncateOptions,
+  WriteOptions,
+  ZeroOptions,
+} from '../request/options.ts';
+
+export interface RawOptions {
+  file: ChildOptions;
+  /** First byte of the window on the file. */
+  offset?: number;
+  /** Bytes of the window; to the end of the file without it. */
+  size?: number;
+  /** The format was guessed: refuse writes to the first sector that would change what the next guess says. */
+  probed?: boolean;
+}
+
+const sector = 512;
+
+class RawNode extends BlockNode {
+  readonly #file: BlockNode;
+  readonly #offset: number;
+  readonly #window: number | undefined;
+  readonly #probed: boolean;
+  readonly #context: OpenContext;
+
+  constructor(file: BlockNode, options: RawOptions, context: OpenContext) {
+    const resize = file.supports.resize && options.size === undefined;
+    super({ driver: { name: 'raw', kind: 'format' }, context, supports: { ...file.supports, resize }, children: { file } });
+    this.#file = file;
+    this.#offset = options.offset ?? 0;
+    this.#window = options.size;
+    this.#probed = options.probed ?? false;
+    this.#context = context;
+  }
+
+  get size(): number {
+    return this.#window ?? this.#file.size - this.#offset;
+  }
+
+  override describeOptions(): Record<string, unknown> {
+    return { offset: this.#offset, ...(this.#window === undefined ? {} : { size: this.#window }), probed: this.#probed };
+  }
+
+  protected override _read(offset: number, into: IoData, options: ReadOptions): MaybePromise<void> {
+    return this.#file.read(this.#offset + offset, into, options);
+  }
+
+  protected override _write(offset: number, from: IoData, options: WriteOptions): MaybePromise<void> {
+    if (this.#probed && offset < sector) return this.#writeGuarded(offset, from, options);
+    return this.#file.write(this.#offset + offset, from, options);
+  }
+
+  protected override _writeZeroes(offset: number, length: number, options: ZeroOptions): MaybePromise<void> {
+    return this.#file.writeZeroes(this.#offset + offset, length, options);
+  }
+
+  protected override _discard(offset: number, length: number, options: RequestOptions): MaybePromise<void> {
+    return this.#file.discard(this.#offset + offset, length, options);
+  }
+
+  protected override _flush(options: RequestOptions): MaybePromise<void> {
+    return this.#file.flush(options);
+  }
+
+  protected override async _blockStatus(offset: number, length: number, options: RequestOptions): Promise<Extent> {
+    const extent = await this.#file.blockStatus(this.#offset + offset, length, options);
+    return { ...extent, offset };
+  }
+
+  protected override _truncate(size: number, options: TruncateOptions): Promise<void> {
+    return this.#file.truncate(this.#offset + size, options);
+  }
+
+  protected override _copyRange(
+    source: BlockNode,
+    sourceOffset: number,
+    offset: number,
+    length: number,
+    options: RequestOptions,
+  ): MaybePromise<number> {
+    const from = source as RawNode;
+    if (this.#probed && offset < sector) return 0;
+    return this.#file.copyRange(from.#file, from.#offset + sourceOffset, this.#offset + offset, length, options);
+  }
+
+  protected override _refreshLimits(limits: BlockLimits): void {
+    // The file pads what is not aligned; this node hands on every byte range as it came.
+    limits.requestAlignment = 1;
+    limits.maxTransfer = 0;
+    limits.maxPdiscard = 0;
+    limits.maxPwriteZeroes = 0;
+    limits.pdiscardAlignment = 0;
+    limits.pwriteZeroesAlignment = 0;
+  }
+
+  async #writeGuarded(offset: number, from: IoData, options: WriteOptions): Promise<void> {
+    const head = new Uint8Array(Math.min(sector, this.size));
+    await this.read(0, head);
+    let at = offset;
+    for (const part of Array.isArray(from) ? (from as readonly Uint8Array[]) : [from as Uint8Array]) {
+      if (at < head.length) head.set(part.subarray(0, head.length - at), at);
+      at += part.length;
+    }
+    const format = probeHead(head, this.#context.registry.drivers.values());
+    if (format) {
+      const text = `write ${this.path}: these bytes would make the image look like ${format.name} when its format is guessed again; open it with the format raw to write them`;
+      throw new BlockError('ERR_PROBED_RAW', text, { op: 'write', offset, path: this.path, driver: 'raw' });
+    }
+    await this.#file.write(this.#offset + offset, from, options);
+  }
+}
+
+/** The format without one: the bytes of the file, or a window of them. */
+export function raw(): BlockDriver<RawOptions> {
+  return {
+    name: 'raw',
+    kind: 'format',
+    help: 'the bytes of a file, or a window of them, as they are',
+    options: {
+      file: { type: 'node', required: true, help: 'where the bytes are' },
+      offset: { type: 'size', help: 'first byte of the window (default 0)' },
+      size: { type: 'size', help: 'bytes of the window (default: to the end)' },
+      probed: { type: 'boolean', help: 'refuse writes that would change the guessed format' },
+    },
+    async open(options, context) {
+      const file = await context.openChild('file', options.file);
+      const { offset = 0, size } = options;
+      if (offset > file.size || (size !== undefined && offset + size > file.size)) {
+        await file.close();
+        const text = `open ${file.path}: the window of ${size ?? 'all'} bytes at ${offset} is not within its ${file.size} bytes`;
+        throw new BlockError('ERR_OUT_OF_BOUNDS', text, { op: 'open', path: file.path, offset });
+      }
+      return new RawNode(file, options, context);
+    },
+  };
+}

@@ -1,0 +1,49 @@
+export type { IoData, IoVector } from '@blockyard/iov-utils';
+export { BlockNode, type NodeInit, type Operation, type RequestEvent } from './block-node.ts';
+export { describeNode, type NodeDescription } from './describe.ts';
+export { Disk } from './disk.ts';
+export type {
+  BlockDriver,
+  ChildOptions,
+  CreateOptions,
+  ImageInformation,
+  Located,
+  Location,
+  NodeOptions,
+  OpenContext,
+  Reference,
+  SnapshotInformation,
+} from './driver.ts';
+export { memory, type MemoryOptions } from './drivers/memory.ts';
+export { nullDriver, type NullOptions } from './drivers/null.ts';
+export { passThrough, PassThroughNode, type PassThroughOptions } from './drivers/pass-through.ts';
+export { raw, type RawOptions } from './drivers/raw.ts';
+export {
+  BlockError,
+  type BlockErrorCode,
+  type BlockErrorDetails,
+  type BlockErrorKind,
+  errorKinds,
+  systemError,
+} from './errors.ts';
+export { continues, type Extent } from './extent.ts';
+export { foreignFormat } from './foreign.ts';
+export { type Gate, maxChainDepth, protocolNode, type ReferencePolicy } from './gate.ts';
+export * from './limits.ts';
+export { type Memory, portableMemory } from './memory.ts';
+export { type CommonOptions, commonOptions, type OptionSpec, type OptionSpecs } from './options/spec.ts';
+export { probeBytes, probeFormat, probeHead, readHead } from './probe.ts';
+export { createRegistry, type Openable, type OpenSettings, Registry } from './registry.ts';
+export { alignDown, alignUp, isAlignedTo } from './request/align.ts';
+export type {
+  MaybePromise,
+  ReadOptions,
+  RequestOptions,
+  TruncateOptions,
+  WriteOptions,
+  ZeroOptions,
+} from './request/options.ts';
+export { inParallel } from './request/parallel.ts';
+export { NodeStats } from './stats.ts';
+export type { StreamRange } from './streams.ts';
+export { readOnlySupports, type Supports } from './supports.ts';

@@ -1,0 +1,4 @@
+import { channel } from 'node:diagnostics_channel';
+
+/** Every request of every node, while somebody listens. */
+export const requestChannel = channel('blockyard:request');
