@@ -2,12 +2,12 @@ import { requestChannel } from '#platform';
 import { byteLength, type IoData } from '@blockyard/iov-utils';
 import { isZero } from '@blockyard/zero-detect';
 import type { BlockDriver, Location, OpenContext } from './driver.ts';
-import { BlockError, systemError } from './errors.ts';
+import { BlockError } from './errors.ts';
 import type { Extent } from './extent.ts';
 import { type BlockLimits, checkLimits, defaultLimits, mergeLimits, minNonZero } from './limits.ts';
 import { type Memory, portableMemory } from './memory.ts';
 import { alignDown, alignUp } from './request/align.ts';
-import { checkByteCount } from './request/arguments.ts';
+import { checkByteCount, requestData } from './request/arguments.ts';
 import {
   type MaybePromise,
   noOptions,
@@ -17,9 +17,9 @@ import {
   type WriteOptions,
   type ZeroOptions,
 } from './request/options.ts';
+import { RequestFlow } from './request/flow.ts';
 import { isLegal } from './request/pieces.ts';
 import type { Target } from './request/target.ts';
-import { RequestTracker, type Tracked } from './request/tracker.ts';
 import { readPieces, writePieces } from './request/transfer.ts';
 import { zeroPieces } from './request/zeroes.ts';
 import { NodeStats } from './stats.ts';
@@ -79,11 +79,9 @@ export abstract class BlockNode {
   readonly location: Location;
 
   #limits: BlockLimits = defaultLimits();
-  readonly #tracker = new RequestTracker();
+  readonly #flow: RequestFlow;
   readonly #target: Target;
   readonly #memoryMatters: boolean;
-  #inFlight = 0;
-  #idle: (() => void)[] = [];
   #owners = 1;
   #closing: Promise<void> | undefined;
 
@@ -101,6 +99,7 @@ export abstract class BlockNode {
     this.location = init.location ?? {};
     this.memory = init.memory ?? below?.memory ?? portableMemory;
     this.#memoryMatters = init.memory !== undefined && driver.kind === 'protocol';
+    this.#flow = new RequestFlow(this, (options) => this._flush(options));
     const node = this;
     this.#target = {
       memory: this.memory,
@@ -141,20 +140,20 @@ export abstract class BlockNode {
   }
 
   read(offset: number, into: IoData, options: ReadOptions = noOptions): MaybePromise<void> {
-    const data = normalise(into);
+    const data = requestData(into);
     const length = byteLength(data);
     this.#begin('read', offset, length, options);
     if (length === 0) return;
     this.stats.reads++;
     this.stats.readBytes += length;
     const legal = isLegal(offset, length, data, this.#limits, this.#memoryMatters ? this.memory : undefined);
-    if (legal) return this.#run('read', offset, length, options, () => this._read(offset, data, options));
+    if (legal) return this.#flow.run('read', offset, length, options, () => this._read(offset, data, options));
     this.#countPadding(offset, length);
-    return this.#run('read', offset, length, options, () => readPieces(this.#target, offset, data, options));
+    return this.#flow.run('read', offset, length, options, () => readPieces(this.#target, offset, data, options));
   }
 
   write(offset: number, from: IoData, options: WriteOptions = noOptions): MaybePromise<void> {
-    const data = normalise(from);
+    const data = requestData(from);
     const length = byteLength(data);
     this.#begin('write', offset, length, options);
     this.#checkWritable('write', offset, length);
@@ -172,7 +171,7 @@ export abstract class BlockNode {
     const legal = isLegal(offset, length, data, this.#limits, this.#memoryMatters ? this.memory : undefined);
     if (!legal) this.#countPadding(offset, length);
     const { fua, passed } = this.#splitFua(options);
-    return this.#exclusive('write', offset, length, options, fua, () =>
+    return this.#flow.exclusive('write', offset, length, options, fua, () =>
       legal ? this._write(offset, data, passed) : writePieces(this.#target, offset, data, passed),
     );
   }
@@ -185,7 +184,7 @@ export abstract class BlockNode {
     this.stats.writeZeroesBytes += length;
     const { fua, passed } = this.#splitFua(options);
     const kept = passed.mayUnmap && this.common.discard !== 'unmap' ? { ...passed, mayUnmap: false } : passed;
-    return this.#exclusive('writeZeroes', offset, length, options, fua, () =>
+    return this.#flow.exclusive('writeZeroes', offset, length, options, fua, () =>
       zeroPieces(this.#target, offset, length, this.supports.writeZeroes, kept),
     );
   }
@@ -204,7 +203,7 @@ export abstract class BlockNode {
     const end = offset + length === this.size ? this.size : alignDown(offset + length, alignment);
     if (end <= start) return;
     const step = Math.max(alignment, alignDown(minNonZero(maxPdiscard, Number.MAX_SAFE_INTEGER), alignment));
-    return this.#exclusive('discard', offset, length, options, false, async () => {
+    return this.#flow.exclusive('discard', offset, length, options, false, async () => {
       for (let at = start; at < end; at += step) {
         options.signal?.throwIfAborted();
         await this._discard(at, Math.min(step, end - at), options);
@@ -217,7 +216,7 @@ export abstract class BlockNode {
     this.#begin('flush', 0, 0, options);
     if (this.common.cache.noFlush) return;
     this.stats.flushes++;
-    return this.#run('flush', 0, 0, options, () => this._flush(options));
+    return this.#flow.run('flush', 0, 0, options, () => this._flush(options));
   }
 
   /** The extent at `offset`, cut to `length`: its status holds for all its bytes, but the next may be of the same. */
@@ -228,7 +227,7 @@ export abstract class BlockNode {
     if (!this.supports.blockStatus) {
       return { offset, length, data: true, zero: false, present: true, depth: 0, compressed: false };
     }
-    return this.#run('blockStatus', offset, length, options, () => this._blockStatus(offset, length, options));
+    return this.#flow.run('blockStatus', offset, length, options, () => this._blockStatus(offset, length, options));
   }
 
   /** Changes the size. Smaller needs `shrink: true`. */
@@ -243,7 +242,7 @@ export abstract class BlockNode {
       const text = `shrinking from ${this.size} to ${size} bytes would cut off data; say shrink: true to mean it`;
       throw this.#error('ERR_INVALID_OPTION', 'truncate', undefined, size, text);
     }
-    await this.#exclusive('truncate', 0, Number.MAX_SAFE_INTEGER, options, false, () => this._truncate(size, options));
+    await this.#flow.exclusive('truncate', 0, Number.MAX_SAFE_INTEGER, options, false, () => this._truncate(size, options));
   }
 
   /**
@@ -261,9 +260,23 @@ export abstract class BlockNode {
     source.#begin('copyRange', sourceOffset, length, options);
     this.#checkWritable('copyRange', offset, length);
     if (length === 0 || !this.supports.copyRange || source.driver !== this.driver) return 0;
-    return this.#exclusive('copyRange', offset, length, options, false, () =>
+    return this.#flow.exclusive('copyRange', offset, length, options, false, () =>
       this._copyRange(source, sourceOffset, offset, length, options),
     );
+  }
+
+  /**
+   * Throws what a request of this range would fail with before it reaches the driver.
+   * @throws TypeError, RangeError for what no node could take; BlockError ERR_NODE_CLOSED, ERR_OUT_OF_BOUNDS.
+   */
+  checkRange(op: Operation, offset: number, length: number): void {
+    this.#assertOpen(op);
+    checkByteCount('offset', offset);
+    checkByteCount('length', length);
+    if (offset + length > this.size) {
+      const text = `bytes ${offset} to ${offset + length} are not within its ${this.size} bytes`;
+      throw this.#error('ERR_OUT_OF_BOUNDS', op, offset, length, text);
+    }
   }
 
   /** Shares the node: it closes when every holder has closed it. */
@@ -336,13 +349,7 @@ export abstract class BlockNode {
   }
 
   #begin(op: Operation, offset: number, length: number, options: RequestOptions): void {
-    if (this.#closing) this.#assertOpen(op);
-    checkByteCount('offset', offset);
-    checkByteCount('length', length);
-    if (offset + length > this.size) {
-      const text = `bytes ${offset} to ${offset + length} are not within its ${this.size} bytes`;
-      throw this.#error('ERR_OUT_OF_BOUNDS', op, offset, length, text);
-    }
+    this.checkRange(op, offset, length);
     options.signal?.throwIfAborted();
     if (requestChannel.hasSubscribers) requestChannel.publish({ node: this, op, offset, length } satisfies RequestEvent);
   }
@@ -365,105 +372,8 @@ export abstract class BlockNode {
     return { fua: true, passed: { ...options, fua: false } };
   }
 
-  /** A request that changes bytes: ordered among those that overlap it where blocks are read, modified and written. */
-  #exclusive<T>(
-    op: Operation,
-    offset: number,
-    length: number,
-    options: RequestOptions,
-    flushAfter: boolean,
-    work: () => MaybePromise<T>,
-  ): MaybePromise<T> {
-    const { requestAlignment } = this.#limits;
-    if (requestAlignment === 1 && op !== 'truncate' && !flushAfter) return this.#run(op, offset, length, options, work);
-    return this.#run(op, offset, length, options, () => {
-      const start = alignDown(offset, requestAlignment);
-      const end = alignUp(offset + length, requestAlignment);
-      const serialising = op === 'truncate' || start !== offset || end !== offset + length;
-      const { request, wait } = this.#tracker.begin(start, end, serialising);
-      return wait || flushAfter ? this.#ordered(request, wait, flushAfter, work) : this.#tracked(request, work);
-    });
-  }
-
-  #tracked<T>(request: Tracked, work: () => MaybePromise<T>): MaybePromise<T> {
-    let result: MaybePromise<T>;
-    try {
-      result = work();
-    } catch (error) {
-      this.#tracker.end(request);
-      throw error;
-    }
-    if (!(result instanceof Promise)) {
-      this.#tracker.end(request);
-      return result;
-    }
-    return result.then(
-      (value) => {
-        this.#tracker.end(request);
-        return value;
-      },
-      (error: unknown) => {
-        this.#tracker.end(request);
-        throw error;
-      },
-    );
-  }
-
-  async #ordered<T>(
-    request: Tracked,
-    wait: Promise<unknown> | undefined,
-    flushAfter: boolean,
-    work: () => MaybePromise<T>,
-  ): Promise<T> {
-    try {
-      if (wait) {
-        this.stats.serialised++;
-        await wait;
-      }
-      const result = await work();
-      if (flushAfter && !this.common.cache.noFlush) await this._flush(noOptions);
-      return result;
-    } finally {
-      this.#tracker.end(request);
-    }
-  }
-
-  /** Counts the request while it runs, and gives its failure a name and a place. */
-  #run<T>(op: Operation, offset: number, length: number, options: RequestOptions, work: () => MaybePromise<T>): MaybePromise<T> {
-    let result: MaybePromise<T>;
-    try {
-      result = work();
-    } catch (error) {
-      throw this.#failure(error, op, offset, length);
-    }
-    if (!(result instanceof Promise)) return result;
-    this.#inFlight++;
-    return result.then(
-      (value) => {
-        this.#settled();
-        options.signal?.throwIfAborted();
-        return value;
-      },
-      (error: unknown) => {
-        this.#settled();
-        throw options.signal?.aborted ? options.signal.reason : this.#failure(error, op, offset, length);
-      },
-    );
-  }
-
-  #settled(): void {
-    if (--this.#inFlight === 0 && this.#idle.length > 0) for (const resume of this.#idle.splice(0)) resume();
-  }
-
-  #failure(error: unknown, op: Operation, offset: number, length: number): unknown {
-    this.stats.failed++;
-    if (error instanceof RangeError || error instanceof TypeError || (error as Error)?.name === 'AbortError') return error;
-    const doing = `${op} of ${length} bytes at ${offset}${this.path ? ` in ${this.path}` : ''}`;
-    return systemError(error, doing, { driver: this.driver, node: this.name, op, path: this.path || undefined, offset, length });
-  }
-
   async #shutDown(): Promise<void> {
-    if (this.#inFlight > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
+    await this.#flow.drained();
     const failures: unknown[] = [];
     const attempt = async (work: () => MaybePromise<void>) => {
       try {
@@ -476,13 +386,6 @@ export abstract class BlockNode {
     if (wrote && !this.common.cache.noFlush) await attempt(() => this._flush(noOptions));
     await attempt(() => this._close());
     for (const child of Object.values(this.children)) await attempt(() => child.close());
-    if (failures.length > 0) throw this.#failure(failures[0], 'flush', 0, 0);
+    if (failures.length > 0) throw this.#flow.failure(failures[0], 'close', 0, 0);
   }
-}
-
-/** A vector of one is a buffer; empty buffers are nothing. */
-function normalise(data: IoData): IoData {
-  if (!Array.isArray(data)) return data;
-  const filled = (data as readonly Uint8Array[]).filter((buffer) => buffer.byteLength > 0);
-  return filled.length === 1 ? (filled[0] as Uint8Array) : filled;
 }

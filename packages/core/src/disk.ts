@@ -45,7 +45,7 @@ export class Disk {
   read<T extends IoData>(offset: number, into: T, options?: ReadOptions): Promise<T>;
   read(offset: number, what: number | IoData, options?: ReadOptions): Promise<IoData> {
     try {
-      const into = typeof what === 'number' ? this.#own(what) : what;
+      const into = typeof what === 'number' ? this.#own(offset, what) : what;
       const work = this.node.read(offset, into, options);
       return work instanceof Promise ? work.then(() => into) : Promise.resolve(into);
     } catch (error) {
@@ -131,16 +131,10 @@ export class Disk {
     return this.close();
   }
 
-  #own(length: number): Uint8Array {
-    checkByteCount('length', length);
-    if (length > this.size) {
-      // Let the node say what is wrong before memory is spent on it.
-      void this.node.read(0, { byteLength: length, length } as Uint8Array);
-    }
+  #own(offset: number, length: number): Uint8Array {
+    // Before memory is spent on it.
+    this.node.checkRange('read', offset, length);
     const { minMemAlignment, optMemAlignment } = this.limits;
     return this.node.memory.create(alignUp(length, minMemAlignment), optMemAlignment).subarray(0, length);
   }
 }
-
-
-

@@ -17,6 +17,11 @@ export const checkBytes = (value: unknown, name: string): void => {
   if (!isBytes(value)) throw new TypeError(`${name} must be a Uint8Array, got ${describe(value)}`);
 };
 
+// The name is put together only where it is needed: this runs for every element of every request.
+export const checkElement = (value: unknown, index: number): void => {
+  if (!isBytes(value)) checkBytes(value, `data[${index}]`);
+};
+
 /** Throws unless `value` is an integer in [minimum, maximum]. */
 export const checkInteger = (value: unknown, name: string, minimum: number, maximum: number): void => {
   if (typeof value !== 'number') throw new TypeError(`${name} must be a number, got ${describe(value)}`);

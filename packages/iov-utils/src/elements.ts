@@ -1,4 +1,4 @@
-import { checkBytes, isSingle } from './check.ts';
+import { checkBytes, checkElement, isSingle } from './check.ts';
 import type { IoData, IoVector } from './types.ts';
 
 /** Total number of bytes. */
@@ -10,7 +10,7 @@ export const byteLength = (data: IoData): number => {
   let total = 0;
   for (let i = 0; i < data.length; i++) {
     const element = data[i] as Uint8Array;
-    checkBytes(element, `data[${i}]`);
+    checkElement(element, i);
     total += element.length;
   }
   return total;

@@ -63,6 +63,9 @@ describe('split', () => {
     // The last piece need not be a multiple, only within the limit.
     expect(cut([768], { maxBytes: 300, alignment: 256 })).toEqual([256, 256, 256]);
     expect(cut([556], { maxBytes: 300, alignment: 256 })).toEqual([256, 300]);
+    expect([...split(new Uint8Array(556), { maxBytes: 300, alignment: 256 })].map(byteLength)).toEqual([
+      256, 300,
+    ]);
     expect(cut([100, 100, 100, 100], { maxElements: 2 })).toEqual([200, 200]);
     expect(cut([100, 100, 100, 100], { maxElements: 3, alignment: 256 })).toEqual([256, 144]);
     expect(cut([0, 5, 0, 5, 0], { maxElements: 2 })).toEqual([10]);

@@ -24,6 +24,8 @@ export function transferLimit(limits: BlockLimits): number {
 
 const iovLimit = (limits: BlockLimits): number => minNonZero(limits.maxIov, limits.maxHwIov);
 
+const orInfinity = (limit: number): number => limit || Number.POSITIVE_INFINITY;
+
 /** Whether the driver can take the request just as it is. `memory` undefined: any memory will do. */
 export function isLegal(
   offset: number,
@@ -41,33 +43,34 @@ export function isLegal(
 
 /** Cuts a request into pieces that the driver can take, copying as little as possible. */
 export function pieces(offset: number, data: IoData, limits: BlockLimits, memory: Memory | undefined): Piece[] {
-  const { requestAlignment: alignment, minMemAlignment } = limits;
+  const { requestAlignment: alignment } = limits;
+  const memAlignment = memory ? limits.minMemAlignment : 1;
+  const fits = (part: IoData) => memAlignment === 1 || memory === undefined || memory.isAligned(part, memAlignment);
   const end = offset + byteLength(data);
-  const fits = (part: IoData) => memory === undefined || minMemAlignment === 1 || memory.isAligned(part, minMemAlignment);
   const bodyStart = alignUp(offset, alignment);
   const bodyEnd = alignDown(end, alignment);
   const whole = bodyStart === offset && bodyEnd === end;
   if (bodyEnd - bodyStart >= (whole ? 1 : worthSplitting)) {
     const body = slice(data, bodyStart - offset, bodyEnd - offset);
-    if (fits(body)) {
-      const found = direct(bodyStart, body, limits, fits);
-      if (bodyStart > offset) found.unshift({ offset, data: slice(data, 0, bodyStart - offset), bounce: true });
+    const maxElements = orInfinity(iovLimit(limits));
+    // Buffers so small that as many as the driver takes may hold less than a block cannot be cut, only copied.
+    const cuttable = !Array.isArray(body) || body.length <= maxElements || maxElements * memAlignment >= alignment;
+    if (cuttable && fits(body)) {
+      const found: Piece[] = [];
+      if (bodyStart > offset) found.push({ offset, data: slice(data, 0, bodyStart - offset), bounce: true });
+      const maxBytes = orInfinity(transferLimit(limits));
+      // Both are powers of two: pieces that are multiples of the larger keep the memory of the next one aligned.
+      const step = Math.min(Math.max(alignment, memAlignment), maxBytes);
+      let at = bodyStart;
+      for (const part of split(body, { maxBytes, maxElements, alignment: step })) {
+        found.push({ offset: at, data: part, bounce: !fits(part) });
+        at += byteLength(part);
+      }
       if (bodyEnd < end) found.push({ offset: bodyEnd, data: slice(data, bodyEnd - offset), bounce: true });
       return found;
     }
   }
   return bounced(offset, end, data, limits);
-}
-
-function direct(start: number, body: IoData, limits: BlockLimits, fits: (part: IoData) => boolean): Piece[] {
-  const found: Piece[] = [];
-  let offset = start;
-  const alignment = Math.max(limits.requestAlignment, limits.minMemAlignment);
-  for (const part of split(body, { maxBytes: transferLimit(limits), maxElements: iovLimit(limits), alignment })) {
-    found.push({ offset, data: part, bounce: !fits(part) });
-    offset += byteLength(part);
-  }
-  return found;
 }
 
 function bounced(start: number, end: number, data: IoData, limits: BlockLimits): Piece[] {

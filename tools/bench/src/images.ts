@@ -1,0 +1,76 @@
+import { access, mkdir, open, rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { run } from './run.ts';
+
+const gib = 2 ** 30;
+
+/** The files that the cases read and write: made once, kept in the bench folder. */
+export interface Images {
+  raw: string;
+  qcow2: string;
+  text: string;
+  zlib: string;
+  zstd: string;
+  empty: string;
+  preallocated: string;
+  target: string;
+}
+
+async function make(file: string, build: (path: string) => Promise<unknown>): Promise<string> {
+  try {
+    await access(file);
+  } catch {
+    await build(`${file}.part`);
+    await rename(`${file}.part`, file);
+  }
+  return file;
+}
+
+/** Fills a file with what `fill` makes of each MiB, fully written. */
+async function write(path: string, size: number, fill: (chunk: Buffer) => void): Promise<void> {
+  const file = await open(path, 'w');
+  const chunk = Buffer.alloc(1 << 20);
+  for (let at = 0; at < size; at += chunk.length) {
+    fill(chunk);
+    await file.write(chunk, 0, chunk.length, at);
+  }
+  await file.sync();
+  await file.close();
+}
+
+let state = 0x9e3779b9;
+const noise = (chunk: Buffer): void => {
+  const words = new Uint32Array(chunk.buffer, chunk.byteOffset, chunk.length / 4);
+  for (let i = 0; i < words.length; i++) {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    words[i] = state;
+  }
+};
+/** Base64 text: compresses to about three quarters, as real data might. */
+const text = (chunk: Buffer): void => {
+  const bytes = Buffer.alloc((chunk.length / 4) * 3);
+  noise(bytes);
+  chunk.write(bytes.toString('base64'), 'latin1');
+};
+
+export async function makeImages(folder: string): Promise<Images> {
+  await mkdir(folder, { recursive: true });
+  const at = (name: string) => join(folder, name);
+  const convert = (...args: string[]) => run('qemu-img', ['convert', '-f', 'raw', '-O', 'qcow2', ...args]);
+  const raw = await make(at('noise.raw'), (path) => write(path, 2 * gib, noise));
+  const plain = await make(at('text.raw'), (path) => write(path, gib / 2, text));
+  return {
+    raw,
+    text: plain,
+    qcow2: await make(at('noise.qcow2'), (path) => convert(raw, path)),
+    zlib: await make(at('text.zlib.qcow2'), (path) => convert('-c', plain, path)),
+    zstd: await make(at('text.zstd.qcow2'), (path) => convert('-c', '-o', 'compression_type=zstd', plain, path)),
+    empty: await make(at('empty.qcow2'), (path) => run('qemu-img', ['create', '-q', '-f', 'qcow2', path, '100G'])),
+    preallocated: await make(at('preallocated.qcow2'), (path) =>
+      run('qemu-img', ['create', '-q', '-f', 'qcow2', '-o', 'preallocation=metadata', path, '1G']),
+    ),
+    target: at('target.raw'),
+  };
+}

@@ -1,0 +1,18 @@
+import { type LoadOptions, load } from './workers/load.ts';
+import { type PromisesOptions, fsPromises } from './workers/fs-promises.ts';
+import { type EngineOptions, bareEngine } from './workers/bare-engine.ts';
+import { type ScanOptions, scan } from './workers/scan.ts';
+
+const [name, json = '{}'] = process.argv.slice(2);
+const options: unknown = JSON.parse(json);
+
+const workers: Record<string, () => Promise<unknown>> = {
+  load: () => load(options as LoadOptions),
+  'fs-promises': () => fsPromises(options as PromisesOptions),
+  'bare-engine': () => bareEngine(options as EngineOptions),
+  scan: () => scan(options as ScanOptions),
+};
+
+const work = workers[name ?? ''];
+if (!work) throw new Error(`no worker named '${name}'; there are ${Object.keys(workers).join(', ')}`);
+console.log(JSON.stringify(await work()));
