@@ -1,6 +1,7 @@
 // Slabs known by a number, so that a request crosses as an index and an offset. One table per environment. Only
 // memory that cannot be detached is put here (src/arena.ts); any other is looked up when its request is made.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 

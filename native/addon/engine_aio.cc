@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <deque>
+#include <system_error>
+#include <thread>
+#include <utility>
 
 #include "backend.h"
 
@@ -15,8 +17,15 @@ namespace {
 
 class Aio final : public Backend {
  public:
+  /** The kernel takes tens of milliseconds for it, and nothing is in flight: not on this thread. */
   ~Aio() override {
-    if (context_ != 0) syscall(__NR_io_destroy, context_);
+    if (context_ == 0) return;
+    const aio_context_t context = context_;
+    try {
+      std::thread([context] { syscall(__NR_io_destroy, context); }).detach();
+    } catch (const std::system_error&) {
+      syscall(__NR_io_destroy, context);
+    }
   }
 
   std::string setup() {

@@ -12,20 +12,27 @@ constexpr int kRetries = 1000;
 constexpr double kMaxPosition = 9007199254740991.0;
 }  // namespace
 
-Front::Front(napi_env env, std::unique_ptr<Backend> backend, const Buffers& buffers, void* memory)
-    : env_(env), backend_(std::move(backend)), buffers_(buffers), shared_(memory), requests_(new Request[kSlots]) {
+Front::Front(napi_env env, std::unique_ptr<Backend> backend, std::shared_ptr<Environment> environment, void* memory)
+    : env_(env),
+      backend_(std::move(backend)),
+      environment_(std::move(environment)),
+      shared_(memory),
+      requests_(new Request[kSlots]) {
   for (uint32_t slot = 0; slot < kSlots; slot++) requests_[slot].slot = slot;
+  id_ = environment_->add(this);
 }
 
-Front* Front::create(napi_env env, std::unique_ptr<Backend> backend, const Buffers& buffers, napi_value shared,
-                     void* memory, napi_value on_completions, std::string& reason) {
+Front::~Front() { environment_->fronts[static_cast<size_t>(id_)] = nullptr; }
+
+Front* Front::create(napi_env env, std::unique_ptr<Backend> backend, std::shared_ptr<Environment> environment,
+                     napi_value shared, void* memory, napi_value on_completions, std::string& reason) {
   const Uv* uv = Uv::get();
   uv_loop_s* loop = nullptr;
   if (uv == nullptr || napi_get_uv_event_loop(env, &loop) != napi_ok) {
     reason = "this runtime does not offer libuv's event loop to addons";
     return nullptr;
   }
-  auto* front = new Front(env, std::move(backend), buffers, memory);
+  auto* front = new Front(env, std::move(backend), std::move(environment), memory);
   front->uv_ = uv;
   front->poll_ = uv->make_poll();
   front->prepare_ = uv->make_prepare();
@@ -45,7 +52,7 @@ Front* Front::create(napi_env env, std::unique_ptr<Backend> backend, const Buffe
   uv->unref(front->prepare_);
   front->open_handles_ = 2;
 
-  napi_value name;
+  napi_value name = nullptr;
   napi_create_string_utf8(env, "blockyard:engine", NAPI_AUTO_LENGTH, &name);
   napi_async_init(env, nullptr, name, &front->context_);
   napi_create_reference(env, shared, 1, &front->shared_ref_);
@@ -71,7 +78,9 @@ Request* Front::stage(uint32_t slot) {
 void Front::cancel(uint32_t slot) {
   if (closing_) return;
   take();  // it may still be in the ring
-  if (slot < kSlots && requests_[slot].in_flight) backend_->cancel(requests_[slot]);
+  if (slot >= kSlots || !requests_[slot].in_flight) return;
+  unsent_ = true;
+  backend_->cancel(requests_[slot]);
 }
 
 bool Front::check(const Entry& entry, Request& request) const {
@@ -86,7 +95,7 @@ bool Front::check(const Entry& entry, Request& request) const {
   }
   request.position = static_cast<int64_t>(entry.position);
   if (entry.buffer == -1) return request.staged;
-  uint8_t* base = buffers_.range(entry.buffer, entry.offset, entry.length);
+  uint8_t* base = environment_->buffers.range(entry.buffer, entry.offset, entry.length);
   if (base == nullptr) return false;
   request.many.clear();
   request.one = {base, entry.length};
@@ -101,6 +110,7 @@ void Front::take() {
     request.in_flight = true;
     in_flight_++;
     if (check(shared_.entry(slot), request)) {
+      unsent_ = true;
       backend_->queue(request);
     } else {
       finished(slot, -EINVAL);
@@ -112,7 +122,7 @@ void Front::finished(uint32_t slot, int32_t result) {
   Request& request = requests_[slot];
   if ((result == -EINTR || result == -EAGAIN) && !dead_ && request.retries < kRetries) {
     request.retries++;
-    again_ = true;
+    unsent_ = true;
     backend_->queue(request);
     return;
   }
@@ -128,12 +138,13 @@ bool Front::deliver() {
   completions_ = 0;
   napi_handle_scope scope;
   napi_open_handle_scope(env_, &scope);
-  napi_value callback, receiver, result;
+  napi_value callback = nullptr, receiver = nullptr, result = nullptr;
   napi_get_reference_value(env_, callback_, &callback);
   napi_get_global(env_, &receiver);
-  const napi_status status = napi_make_callback(env_, context_, receiver, callback, 0, nullptr, &result);
+  napi_status status = napi_generic_failure;
+  if (callback != nullptr) status = napi_make_callback(env_, context_, receiver, callback, 0, nullptr, &result);
   if (status == napi_pending_exception) {
-    napi_value error;
+    napi_value error = nullptr;
     if (napi_get_and_clear_last_exception(env_, &error) == napi_ok) napi_fatal_exception(env_, error);
   }
   napi_close_handle_scope(env_, scope);
@@ -146,14 +157,14 @@ void Front::pump(bool woken) {
   pumping_ = true;
   if (woken) backend_->wake().clear();
   for (int round = 0; round < kRounds && !closing_ && !dead_; round++) {
-    if (round > 0 && !shared_.submitted() && !again_) break;
-    again_ = false;
+    if (round > 0 && !shared_.submitted() && !unsent_) break;
     take();
+    unsent_ = false;
     backend_->enter(*this);
     backend_->reap(*this);
     if (completions_ != 0 && !deliver()) break;
   }
-  if (again_ || completions_ != 0) backend_->wake().signal();
+  if (unsent_ || completions_ != 0) backend_->wake().signal();
   pumping_ = false;
 }
 
@@ -165,12 +176,14 @@ void Front::on_poll(UvHandle* handle, int, int) {
 void Front::on_prepare(UvHandle* handle) {
   auto* self = static_cast<Front*>(Uv::get()->get_data(handle));
   if (self->closing_ || self->dead_) return;
-  if (self->shared_.submitted() || self->completions_ != 0) self->pump(false);
+  if (self->shared_.submitted() || self->unsent_ || self->completions_ != 0) self->pump(false);
   if (self->closing_ || self->dead_) return;
   // The rounds are over and there is more: give it to the kernel before the loop sleeps.
   if (self->shared_.submitted()) {
     self->take();
+    self->unsent_ = false;
     self->backend_->enter(*self);
+    if (self->unsent_ || self->completions_ != 0) self->backend_->wake().signal();
   }
   if (self->in_flight_ == 0 && self->completions_ == 0 && self->shared_.at(kReferenced) != 0) {
     self->shared_.at(kReferenced) = 0;

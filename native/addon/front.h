@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "backend.h"
-#include "buffers.h"
+#include "environment.h"
 #include "ring.h"
 #include "uv_loop.h"
 
@@ -15,8 +15,9 @@ namespace blockyard {
 class Front final : public Sink {
  public:
   /** Returns null and sets `reason` when the event loop cannot be joined. */
-  static Front* create(napi_env env, std::unique_ptr<Backend> backend, const Buffers& buffers, napi_value shared,
-                       void* memory, napi_value on_completions, std::string& reason);
+  static Front* create(napi_env env, std::unique_ptr<Backend> backend, std::shared_ptr<Environment> environment,
+                       napi_value shared, void* memory, napi_value on_completions, std::string& reason);
+  int32_t id() const { return id_; }
 
   void reference();
   void cancel(uint32_t slot);
@@ -28,7 +29,8 @@ class Front final : public Sink {
   void finished(uint32_t slot, int32_t result) override;
 
  private:
-  Front(napi_env env, std::unique_ptr<Backend> backend, const Buffers& buffers, void* memory);
+  Front(napi_env env, std::unique_ptr<Backend> backend, std::shared_ptr<Environment> environment, void* memory);
+  ~Front();
 
   static void on_poll(UvHandle* handle, int status, int events);
   static void on_prepare(UvHandle* handle);
@@ -45,13 +47,14 @@ class Front final : public Sink {
   napi_env env_;
   const Uv* uv_ = nullptr;
   std::unique_ptr<Backend> backend_;
-  const Buffers& buffers_;
+  std::shared_ptr<Environment> environment_;
+  int32_t id_ = -1;
   Shared shared_;
   std::unique_ptr<Request[]> requests_;
   uint32_t in_flight_ = 0;
   uint32_t completions_ = 0;
   bool pumping_ = false;
-  bool again_ = false;  // a request was queued to be tried again
+  bool unsent_ = false;  // the backend was given something that has not been entered
   bool closing_ = false;
   bool dead_ = false;  // JavaScript can no longer be called
   int open_handles_ = 0;

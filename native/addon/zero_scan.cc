@@ -13,8 +13,6 @@ namespace blockyard {
 
 namespace {
 
-using Scan = size_t (*)(const uint8_t*, size_t);
-
 size_t scan_words(const uint8_t* data, size_t length) {
   size_t at = 0;
   for (; at + 8 <= length; at += 8) {
@@ -83,26 +81,46 @@ size_t scan_neon(const uint8_t* data, size_t length) {
 #endif
 
 struct Choice {
-  Scan scan;
   const char* name;
+  Scan scan;
+  bool usable;
 };
 
-Choice choose() {
+/** Best first. */
+const Choice* choices() {
 #if defined(__x86_64__)
   __builtin_cpu_init();
-  if (__builtin_cpu_supports("avx512f")) return {scan_avx512, "avx512"};
-  if (__builtin_cpu_supports("avx2")) return {scan_avx2, "avx2"};
-  return {scan_sse2, "sse2"};
+  static const Choice all[] = {
+      {"avx512", scan_avx512, __builtin_cpu_supports("avx512f") != 0},
+      {"avx2", scan_avx2, __builtin_cpu_supports("avx2") != 0},
+      {"sse2", scan_sse2, true},
+      {"scalar", scan_words, true},
+      {},
+  };
 #elif defined(__aarch64__)
-  return {scan_neon, "neon"};
+  static const Choice all[] = {{"neon", scan_neon, true}, {"scalar", scan_words, true}, {}};
 #else
-  return {scan_words, "scalar"};
+  static const Choice all[] = {{"scalar", scan_words, true}, {}};
 #endif
+  return all;
 }
 
-const Choice chosen = choose();
+const Choice& choose() {
+  const Choice* choice = choices();
+  while (!choice->usable) choice++;
+  return *choice;
+}
+
+const Choice& chosen = choose();
 
 }  // namespace
+
+Scan scan_by_name(std::string_view name) {
+  for (const Choice* choice = choices(); choice->name != nullptr; choice++) {
+    if (choice->usable && name == choice->name) return choice->scan;
+  }
+  return nullptr;
+}
 
 size_t find_non_zero(const uint8_t* data, size_t length) { return chosen.scan(data, length); }
 const char* scan_name() { return chosen.name; }

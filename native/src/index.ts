@@ -1,1 +1,3 @@
+export { loadFailure, native } from './native.ts';
+export { probe } from './probe.ts';
 export type * from './types.ts';

@@ -84,6 +84,8 @@ export abstract class BlockNode {
   readonly #memoryMatters: boolean;
   #owners = 1;
   #closing: Promise<void> | undefined;
+  /** Something was asked of the driver that a flush may have to make durable. */
+  #changed = false;
 
   protected constructor(init: NodeInit) {
     const { driver, context, children = {} } = init;
@@ -134,6 +136,8 @@ export abstract class BlockNode {
     const below = Object.values(this.children).map((child) => child.limits);
     const [first, ...rest] = below;
     const limits = first ? mergeLimits(first, ...rest) : defaultLimits();
+    // What a node hands on is made legal by the node below, which alone knows where its last block ends.
+    if (this.kind !== 'protocol') limits.requestAlignment = 1;
     await this._refreshLimits(limits);
     checkLimits(limits);
     this.#limits = limits;
@@ -355,6 +359,7 @@ export abstract class BlockNode {
   }
 
   #checkWritable(op: Operation, offset: number, length: number): void {
+    this.#changed = true;
     if (this.readOnly) {
       throw this.#error('ERR_READ_ONLY', op, offset, length, 'it was opened read-only; open it with readOnly: false');
     }
@@ -382,8 +387,7 @@ export abstract class BlockNode {
         failures.push(error);
       }
     };
-    const wrote = this.stats.writes + this.stats.writeZeroes + this.stats.discards > 0;
-    if (wrote && !this.common.cache.noFlush) await attempt(() => this._flush(noOptions));
+    if (this.#changed && !this.common.cache.noFlush) await attempt(() => this._flush(noOptions));
     await attempt(() => this._close());
     for (const child of Object.values(this.children)) await attempt(() => child.close());
     if (failures.length > 0) throw this.#flow.failure(failures[0], 'close', 0, 0);

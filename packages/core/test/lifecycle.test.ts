@@ -41,6 +41,13 @@ test('closing an untouched disk flushes nothing; a failing flush is told', async
   expect((failing.node as StrictNode).calls.at(-1)?.op).toBe('close');
 });
 
+test('a change of size alone is flushed too', async () => {
+  const disk = await drivers.open({ driver: 'strict', size: 512 });
+  await disk.truncate(1024);
+  await disk.close();
+  expect((disk.node as StrictNode).calls.map((call) => call.op)).toEqual(['truncate', 'flush', 'close']);
+});
+
 test('a shared node closes with its last holder', async () => {
   const shared = await drivers.openNode({ driver: 'memory', size: 512 });
   const disk = await drivers.open({ driver: 'pass-through', file: shared });

@@ -1,7 +1,7 @@
 import { equals } from '@blockyard/iov-utils';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createRegistry, type Disk } from '@blockyard/core';
+import { createRegistry, type Disk, passThrough } from '@blockyard/core';
 import { offsetMemory, strict, type StrictNode, type StrictOptions } from './support/strict.ts';
 
 const drivers = createRegistry([strict()]);
@@ -178,4 +178,13 @@ test('any requests on any limits leave what a plain buffer would hold', { timeou
     }),
     { numRuns: 150 },
   );
+});
+
+test('a filter hands unaligned requests at the end of an odd size to the node that pads them', async () => {
+  const file = { driver: 'strict', size: 1000, limits: { requestAlignment: 512 } };
+  const disk = await createRegistry([strict(), passThrough()]).open({ driver: 'pass-through', file });
+  await disk.write(700, pattern(300));
+  expect(await disk.read(700, 300)).toEqual(pattern(300));
+  expect(disk.limits.requestAlignment).toBe(1);
+  await disk.close();
 });

@@ -14,7 +14,7 @@ type FindNonZero = (view: Uint8Array) => number;
 /** Below this, crossing into native code or memcmp costs more than it saves. */
 export const LARGE_FROM = 700;
 /** Looked at before crossing: data nearly always shows here. */
-const PEEK = 64;
+const PEEK = 16;
 
 const load = (): FindNonZero | undefined => {
   try {

@@ -1,6 +1,6 @@
 import { scan } from '#scan';
 
-/** Scans a vector. It remembers its place, so that ranges asked in rising order cost no search. */
+/** Scans a vector, keeping its place: ranges must be asked in rising order of `from`, and cost no search. */
 export class VectorScanner {
   readonly #vector: readonly Uint8Array[];
   #index = 0;
@@ -12,10 +12,6 @@ export class VectorScanner {
 
   /** The index of the first byte in [from, to) that is not zero, or -1. */
   find(from: number, to: number): number {
-    if (from < this.#base) {
-      this.#index = 0;
-      this.#base = 0;
-    }
     let index = this.#index;
     let base = this.#base;
     for (; base < to && index < this.#vector.length; index++) {

@@ -83,14 +83,16 @@ describe('the addon', () => {
     });
     const view = new Uint8Array(2000);
     scan(view, 0, node.LARGE_FROM - 1);
-    view[20] = 1;
+    view[10] = 1;
     scan(view, 0, 2000);
     expect(given).toEqual([]);
     scan(view, 100, 1900);
     expect([given[0]?.byteOffset, given[0]?.length]).toEqual([100, 1800]);
-    view[20] = 0;
+    view[10] = 0;
+    scan(view, 0, 1500);
+    expect([given[1]?.byteOffset, given[1]?.length]).toEqual([0, 1500]);
     scan(view, 0, 2000);
-    expect(given[1]).toBe(view);
+    expect(given[2]).toBe(view);
   });
 
   it('has its answer moved to where the range begins', () => {

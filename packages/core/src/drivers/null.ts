@@ -1,7 +1,7 @@
-import type { IoData } from '@blockyard/iov-utils';
+import { fill, type IoData } from '@blockyard/iov-utils';
 import type { BlockDriver, OpenContext } from '../driver.ts';
 import type { Extent } from '../extent.ts';
-import { type BlockLimits } from '../limits.ts';
+import type { BlockLimits } from '../limits.ts';
 import { BlockNode } from '../block-node.ts';
 
 export interface NullOptions {
@@ -36,9 +36,7 @@ class NullNode extends BlockNode {
   }
 
   protected override _read(_offset: number, into: IoData): void {
-    if (!this.#readZeroes) return;
-    if (Array.isArray(into)) for (const buffer of into as readonly Uint8Array[]) buffer.fill(0);
-    else (into as Uint8Array).fill(0);
+    if (this.#readZeroes) fill(into, 0);
   }
   protected override _write(): void {}
   protected override _writeZeroes(): void {}

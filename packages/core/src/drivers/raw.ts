@@ -1,4 +1,4 @@
-import type { IoData } from '@blockyard/iov-utils';
+import { copyTo, type IoData } from '@blockyard/iov-utils';
 import type { BlockDriver, ChildOptions, OpenContext } from '../driver.ts';
 import { BlockError } from '../errors.ts';
 import type { Extent } from '../extent.ts';
@@ -94,8 +94,7 @@ class RawNode extends BlockNode {
   }
 
   protected override _refreshLimits(limits: BlockLimits): void {
-    // The file pads what is not aligned; this node hands on every byte range as it came.
-    limits.requestAlignment = 1;
+    // A window may begin anywhere: what is aligned here need not be below, where it is cut and padded.
     limits.maxTransfer = 0;
     limits.maxPdiscard = 0;
     limits.maxPwriteZeroes = 0;
@@ -106,11 +105,7 @@ class RawNode extends BlockNode {
   async #writeGuarded(offset: number, from: IoData, options: WriteOptions): Promise<void> {
     const head = new Uint8Array(Math.min(sector, this.size));
     await this.read(0, head);
-    let at = offset;
-    for (const part of Array.isArray(from) ? (from as readonly Uint8Array[]) : [from as Uint8Array]) {
-      if (at < head.length) head.set(part.subarray(0, head.length - at), at);
-      at += part.length;
-    }
+    copyTo(from, head, 0, offset);
     const format = probeHead(head, this.#context.registry.drivers.values());
     if (format) {
       const text = `write ${this.path}: these bytes would make the image look like ${format.name} when its format is guessed again; open it with the format raw to write them`;

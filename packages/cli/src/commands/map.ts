@@ -1,0 +1,78 @@
+import type { Command } from 'commander';
+import type { Extent } from '@blockyard/core';
+import { map } from '@blockyard/image-ops';
+import { openSource } from '../open/source.ts';
+import { type OutputFlags, outputOptions, type SourceFlags, sourceOptions } from '../options/common.ts';
+import { parseSize } from '../options/size.ts';
+import { applyOutput } from '../output/apply.ts';
+import { cliRegistry } from '../registry.ts';
+import type { Terminal } from '../terminal.ts';
+
+const help = `
+The text has a line for each extent of data, as from qemu-img map; --json has every extent with its depth in the backing
+chain, in the keys of qemu-img.
+
+Examples:
+  blockyard map vm.qcow2
+  blockyard map --json -s 1G --max-length 64M vm.qcow2
+`;
+
+interface MapFlags extends SourceFlags, OutputFlags {
+  cache?: string;
+  startOffset?: string;
+  maxLength?: string;
+  snapshot?: string;
+}
+
+export function define(command: Command, terminal: Terminal): void {
+  command.description('Prints where data and zeroes are.').argument('<image>');
+  outputOptions(sourceOptions(command))
+    .option('-s, --start-offset <offset>', 'begin here')
+    .option('--max-length <length>', 'end after so many bytes')
+    .option('-l, --snapshot <name>', 'the disk of an internal snapshot')
+    .addHelpText('after', help);
+  command.action(async (image: string) => {
+    const flags = command.opts<MapFlags>();
+    applyOutput(terminal, flags);
+    const { startOffset, maxLength, cache } = flags;
+    const range = {
+      ...(startOffset === undefined ? {} : { start: parseSize(startOffset, '--start-offset') }),
+      ...(maxLength === undefined ? {} : { length: parseSize(maxLength, '--max-length') }),
+    };
+    const settings = { ...flags, ...(cache === undefined ? {} : { sourceCache: cache }) };
+    const node = await openSource(image, cliRegistry(), settings, terminal);
+    try {
+      const extents = map(node, { ...range, signal: terminal.signal });
+      await (terminal.json ? printJson(extents, terminal) : printText(extents, terminal));
+    } finally {
+      await node.close();
+    }
+  });
+}
+
+/** Line by line: a map can be long. */
+async function printJson(extents: AsyncIterable<Extent>, terminal: Terminal): Promise<void> {
+  let line: string | undefined;
+  for await (const extent of extents) {
+    const { offset: start, length, depth, present, zero, data, compressed, hostOffset: offset } = extent;
+    const json = { start, length, depth, present, zero, data, compressed, ...(offset === undefined ? {} : { offset }) };
+    // With the spaces of qemu-img, so that the two can be compared line by line.
+    const text = Object.entries(json).map(([key, value]) => `"${key}": ${JSON.stringify(value)}`);
+    if (line !== undefined) terminal.print(`${line},`);
+    line = `${line === undefined ? '[' : ''}{ ${text.join(', ')}}`;
+  }
+  terminal.print(`${line ?? '['}]`);
+}
+
+const columns = [16, 16, 16];
+
+async function printText(extents: AsyncIterable<Extent>, terminal: Terminal): Promise<void> {
+  const row = (cells: string[]) => terminal.print(cells.map((cell, i) => cell.padEnd(columns[i] ?? 0)).join('').trimEnd());
+  row(['Offset', 'Length', 'Mapped to', 'File']);
+  const hex = (n: number) => (n === 0 ? '0' : `0x${n.toString(16)}`);
+  for await (const { offset, length, data, zero, compressed, hostOffset, hostNode } of extents) {
+    if (!data || zero) continue;
+    const place = hostOffset === undefined ? (compressed ? 'compressed' : '?') : hex(hostOffset);
+    row([hex(offset), hex(length), place, hostNode?.path ?? '']);
+  }
+}

@@ -1,0 +1,85 @@
+import { BlockError, type BlockNode, type NodeOptions, probeFormat, type Registry } from '@blockyard/core';
+import { UsageError } from '../exit.ts';
+import { type CacheMode, cacheModes } from '../options/cache.ts';
+import type { SourceFlags } from '../options/common.ts';
+import type { Tree } from '../options/key-value.ts';
+import type { Terminal } from '../terminal.ts';
+import { type ImageArgument, parseImage } from './argument.ts';
+import { openDirect } from './direct.ts';
+
+export interface SourceSettings extends SourceFlags {
+  /** Id or name of an internal snapshot. */
+  snapshot?: string | undefined;
+  /** More options for the root node, as an options tree. */
+  extra?: Tree | undefined;
+}
+
+/** Opens an image to be read: the bytes of its disk. */
+export async function openSource(text: string, registry: Registry, flags: SourceSettings, terminal: Terminal): Promise<BlockNode> {
+  const image = parseImage(text, registry, flags.imageOpts);
+  if (image.kind === 'stream') throw new UsageError('standard input has no random access, which this needs; save it to a file first');
+  const mode = cacheModes[(flags.sourceCache ?? 'writeback') as CacheMode];
+  return await openDirect(mode.direct, terminal, (direct) => openWith(image, registry, flags, { ...mode, direct }, terminal.signal));
+}
+
+async function openWith(
+  image: ImageArgument & { kind: 'name' | 'tree' },
+  registry: Registry,
+  flags: SourceSettings,
+  cache: { direct: boolean; noFlush: boolean },
+  signal: AbortSignal,
+): Promise<BlockNode> {
+  const settings = { references: policyOf(flags.references), probe: flags.probe, signal };
+  const { snapshot, extra } = flags;
+  const root = { ...extra, ...(snapshot === undefined ? {} : { snapshot: snapshotName(snapshot) }) };
+  const common = { readOnly: true, cache };
+  if (image.kind === 'tree' && image.tree.driver !== undefined) {
+    if (flags.format !== undefined && flags.format !== image.tree.driver) {
+      throw new UsageError(`-f ${flags.format}: the graph says driver ${image.tree.driver} already`);
+    }
+    if (snapshot !== undefined) checkSnapshots(registry, image.tree.driver);
+    const tree = image.tree as NodeOptions;
+    return await registry.openNode({ ...tree, ...root, ...common, cache: { ...cache, ...tree.cache } }, settings);
+  }
+  const file = fileOptions(image, registry, flags);
+  const below = await registry.openNode({ ...file, ...common, cache: { ...cache, ...file.cache } }, settings);
+  try {
+    const format = flags.format ?? (await probeFormat(below, registry.drivers.values()));
+    checkFormat(registry, format);
+    if (snapshot !== undefined) checkSnapshots(registry, format);
+    return await registry.openNode({ ...root, ...common, driver: format, file: below } as NodeOptions, settings);
+  } finally {
+    // The format's node holds it too.
+    await below.close();
+  }
+}
+
+/** The protocol node's options that an image argument stands for. */
+export function fileOptions(image: ImageArgument & { kind: 'name' | 'tree' }, registry: Registry, flags: SourceFlags): NodeOptions {
+  const file = image.kind === 'name' ? registry.parseName(image.text) : (image.tree.file as NodeOptions);
+  const known = registry.drivers.get(file.driver)?.options ?? {};
+  return {
+    ...('aio' in known && flags.aio !== undefined && flags.aio !== 'auto' ? { aio: flags.aio } : {}),
+    ...('forceShare' in known && flags.forceShare ? { forceShare: true } : {}),
+    ...file,
+  };
+}
+
+export const policyOf = (policy = 'same-directory') =>
+  policy === 'allow' ? () => true : (policy as 'deny' | 'same-directory');
+
+/** As qemu-img takes it: a name or id alone, or snapshot.id=... or snapshot.name=... */
+export function snapshotName(text: string): string {
+  return /^snapshot\.(?:id|name)=(.*)$/s.exec(text)?.[1] ?? text;
+}
+
+export function checkFormat(registry: Registry, format: string): void {
+  if (registry.drivers.get(format)?.kind === 'format') return;
+  const formats = [...registry.drivers.values()].filter(({ kind }) => kind === 'format').map(({ name }) => name);
+  throw new BlockError('ERR_UNKNOWN_DRIVER', `no format is named '${format}'; there are ${formats.join(', ')}`, { op: 'open' });
+}
+
+function checkSnapshots(registry: Registry, format: string): void {
+  if (registry.drivers.get(format)?.options.snapshot) return;
+  throw new BlockError('ERR_NOT_SUPPORTED', `the format ${format} has no internal snapshots; leave out -l`, { op: 'open' });
+}

@@ -1,0 +1,56 @@
+import { type Command, Option } from 'commander';
+import { cacheNames } from './cache.ts';
+
+export const aioNames = ['auto', 'io_uring', 'native', 'threads'];
+export const referenceNames = ['deny', 'same-directory', 'allow'];
+
+/** Options of reading an image, as commander gives them. */
+export interface SourceFlags {
+  format?: string;
+  imageOpts?: boolean;
+  sourceCache?: string;
+  aio?: string;
+  forceShare?: boolean;
+  references?: string;
+  probe?: boolean;
+}
+
+export interface OutputFlags {
+  json?: boolean;
+  output?: string;
+  quiet?: boolean;
+}
+
+export interface WorkFlags {
+  progress?: boolean;
+  requests?: string;
+}
+
+/** How an image is opened to be read. */
+export function sourceOptions(command: Command, cacheFlag = '-T, --cache <mode>'): Command {
+  return command
+    .option('-f, --format <format>', 'format of the image; without it the first bytes tell')
+    .option('--image-opts', 'the image is given as options: driver=qcow2,file.filename=vm.qcow2')
+    .addOption(new Option(cacheFlag, 'host cache for reading; none reads past it (direct)').choices(cacheNames).default('writeback'))
+    .addOption(new Option('--aio <engine>', 'how requests reach the kernel').choices(aioNames).default('auto'))
+    .option('-U, --force-share', 'read an image that is in use by a writer; what is read may be inconsistent')
+    .addOption(
+      new Option('--references <policy>', 'backing and data files that are opened because an image names them')
+        .choices(referenceNames)
+        .default('same-directory'),
+    )
+    .option('--probe', 'guess the format of backing files too, where the image does not record it');
+}
+
+export function outputOptions(command: Command): Command {
+  return command
+    .option('--json', 'print JSON, errors too')
+    .addOption(new Option('--output <format>', 'as qemu-img has it').choices(['human', 'json']))
+    .option('-q, --quiet', 'print nothing but results and errors');
+}
+
+export function workOptions(command: Command): Command {
+  return command
+    .option('-p, --progress', 'show progress; on by itself on a terminal')
+    .option('-m, --requests <count>', 'requests in flight, 1 to 128', '8');
+}

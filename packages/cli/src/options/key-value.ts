@@ -1,0 +1,75 @@
+import { commonOptions, type OptionSpec, type OptionSpecs, type Registry } from '@blockyard/core';
+import { UsageError } from '../exit.ts';
+import { parseSize } from './size.ts';
+
+export type Tree = { [key: string]: unknown };
+
+/** Splits 'a=1,b.c=2'; a comma is doubled to be part of a value, as in QEMU. A key alone is 'on'. */
+export function splitPairs(text: string): [key: string, value: string][] {
+  const parts = text.replaceAll(',,', '\0').split(',').filter((part) => part !== '');
+  return parts.map((part) => {
+    const whole = part.replaceAll('\0', ',');
+    const equals = whole.indexOf('=');
+    return equals < 0 ? [whole, 'on'] : [whole.slice(0, equals), whole.slice(equals + 1)];
+  });
+}
+
+/** An options tree from dotted keys, with the types that the drivers' option specs ask for: `--image-opts`, `-o`. */
+export function treeFromPairs(pairs: readonly (readonly [string, string])[], registry: Registry, driver?: string): Tree {
+  const tree: Tree = {};
+  for (const [key, value] of pairs) insert(tree, key.split('.').map(camelCase), value, key);
+  return typed(tree, specsOf(registry, driver ?? (tree.driver as string | undefined)), registry, '') as Tree;
+}
+
+/** QEMU writes 'no-flush' where the options here are named 'noFlush'. */
+const camelCase = (name: string): string => name.replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+function insert(tree: Tree, [name = '', ...rest]: string[], value: string, key: string): void {
+  if (['', '__proto__', 'constructor', 'prototype'].includes(name)) throw new UsageError(`'${key}': not the name of an option`);
+  if (rest.length === 0) {
+    if (typeof tree[name] === 'object') throw new UsageError(`'${key}' is given both a value and options of its own`);
+    tree[name] = value;
+    return;
+  }
+  tree[name] ??= {};
+  if (typeof tree[name] !== 'object') throw new UsageError(`'${key}' is given both a value and options of its own`);
+  insert(tree[name] as Tree, rest, value, key);
+}
+
+function specsOf(registry: Registry, driver: string | undefined): OptionSpecs {
+  return { ...commonOptions, ...(driver === undefined ? {} : registry.drivers.get(driver)?.options) };
+}
+
+function typed(tree: Tree, specs: OptionSpecs, registry: Registry, path: string): Tree {
+  return Object.fromEntries(
+    Object.entries(tree).map(([name, value]) => {
+      const spec = specs[name];
+      return [name, spec ? convert(value, spec, registry, path ? `${path}.${name}` : name) : value];
+    }),
+  );
+}
+
+function convert(value: unknown, spec: OptionSpec, registry: Registry, path: string): unknown {
+  if (typeof value === 'object' && value !== null) {
+    if (spec.type === 'object') return typed(value as Tree, spec.fields, registry, path);
+    if (spec.type !== 'node') return value;
+    // The driver's own check says what is wrong with an unknown one.
+    return typed(value as Tree, specsOf(registry, (value as Tree).driver as string | undefined), registry, path);
+  }
+  const text = value as string;
+  switch (spec.type) {
+    case 'boolean':
+      if (['on', 'true', 'yes'].includes(text)) return true;
+      if (['off', 'false', 'no'].includes(text)) return false;
+      throw new UsageError(`${path}: expected on or off, got '${text}'`);
+    case 'size':
+      return parseSize(text, path);
+    case 'node':
+      if (text === 'null' && spec.nullable) return null;
+      return registry.parseName(text);
+    case 'any':
+      throw new UsageError(`${path}: this option can only be given by a program`);
+    default:
+      return text;
+  }
+}

@@ -1,0 +1,30 @@
+import type { OperationOptions } from '@blockyard/image-ops';
+import type { WorkFlags } from './options/common.ts';
+import { parseCount } from './options/size.ts';
+import { ProgressLine } from './output/progress.ts';
+import type { Terminal } from './terminal.ts';
+
+const mostRequests = 128;
+/** Enough for each request to be a large one. */
+const bytesPerRequest = 2 << 20;
+
+/** Runs an operation with the signal, the requests in flight and the progress that the command line asks for. */
+export async function withProgress<T>(
+  terminal: Terminal,
+  doing: string,
+  flags: WorkFlags,
+  work: (options: OperationOptions) => Promise<T>,
+): Promise<T> {
+  const concurrency = parseCount(flags.requests ?? '8', '-m', 1, mostRequests);
+  const line = new ProgressLine(terminal, doing, flags.progress);
+  let done = false;
+  try {
+    const { signal } = terminal;
+    const options = { signal, concurrency, bufferBytes: concurrency * bytesPerRequest, onProgress: line.report };
+    const result = await work(options);
+    done = true;
+    return result;
+  } finally {
+    line.end(done);
+  }
+}

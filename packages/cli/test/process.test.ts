@@ -1,0 +1,117 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { ensureBuilt } from './support/built.ts';
+import { blockyard } from './support/process.ts';
+import { noise, scratch } from './support/scratch.ts';
+
+const { directory, path } = scratch();
+const MiB = 1 << 20;
+const bytes = noise(4 * MiB);
+const source = path('source.raw');
+const partials = () => readdirSync(directory).filter((name) => name.endsWith('.partial'));
+/** A disk that takes long to copy: all of it is to be written. */
+const endless = JSON.stringify({ driver: 'null', size: 2 ** 38 });
+
+beforeAll(async () => {
+  writeFileSync(source, bytes);
+  await ensureBuilt();
+}, 90_000);
+
+describe('the process', { timeout: 30_000 }, () => {
+  it('ends with the exit code of what it did', async () => {
+    expect(await blockyard(['convert', source, 'copy.raw'], { cwd: directory })).toMatchObject({ code: 0, out: '', err: '' });
+    expect(Buffer.compare(readFileSync(path('copy.raw')), bytes)).toBe(0);
+    expect(await blockyard(['compare', source, path('copy.raw')])).toMatchObject({ code: 0, out: 'Images are identical.\n' });
+    writeFileSync(path('other.raw'), bytes.subarray(0, -1));
+    expect(await blockyard(['compare', '-q', source, path('other.raw')])).toMatchObject({ code: 1, out: '', err: '' });
+    expect(await blockyard(['compare', source, path('none.raw')])).toMatchObject({ code: 2, out: '' });
+    expect(await blockyard(['convert', source, path('copy.raw')])).toMatchObject({ code: 1 });
+    expect(await blockyard(['convert', source])).toMatchObject({ code: 2 });
+  });
+
+  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('stops cleanly at %s', async (signal) => {
+    const target = path(`${signal}.raw`);
+    const ended = await blockyard(['convert', '-S', '0', endless, target], {
+      during: async (child) => {
+        while (partials().length === 0) await sleep(10);
+        await sleep(50);
+        child.kill(signal);
+      },
+    });
+    expect(ended).toMatchObject({ code: 130, signal: null });
+    expect(ended.err).toMatch(new RegExp(`^blockyard: interrupted by ${signal}\nblockyard: the unfinished copy was removed; .*was not made\n$`));
+    expect(existsSync(target)).toBe(false);
+    expect(partials()).toEqual([]);
+  });
+
+  it('says that a target written in place is not whole', async () => {
+    writeFileSync(path('in-place.raw'), new Uint8Array(MiB));
+    const ended = await blockyard(['convert', '-n', '-S', '0', '{"driver":"null","size":1048576}', path('in-place.raw')]);
+    expect(ended.code).toBe(0);
+    const graph = JSON.stringify({ driver: 'null', size: 2 ** 40 });
+    const stopped = await blockyard(['convert', '-S', '0', graph, graph.replace('}', ',"readOnly":false}')], {
+      during: async (child) => {
+        await sleep(700);
+        child.kill('SIGINT');
+      },
+    });
+    expect(stopped.code).toBe(130);
+    expect(stopped.err).toMatch(/interrupted by SIGINT\nblockyard: .* was being written in place/);
+  });
+
+  it('killed at once leaves only a temporary name', async () => {
+    const target = path('killed.raw');
+    const ended = await blockyard(['convert', '-S', '0', endless, target], {
+      during: async (child) => {
+        while (partials().length === 0) await sleep(10);
+        child.kill('SIGKILL');
+      },
+    });
+    expect(ended.signal).toBe('SIGKILL');
+    expect(existsSync(target)).toBe(false);
+    expect(partials()).toEqual([expect.stringMatching(/^\.killed\.raw\.[0-9a-f]{8}\.partial$/)]);
+  });
+
+  it('ends without a word when nobody reads', async () => {
+    const ended = await blockyard(['convert', endless, '-'], {
+      during: (child) => void child.stdout?.once('data', () => child.stdout?.destroy()),
+    });
+    expect(ended).toMatchObject({ code: 141, err: '' });
+  });
+
+  it('reads standard input', async () => {
+    expect(await blockyard(['convert', '-', path('piped.raw')], { stdin: bytes })).toMatchObject({ code: 0, err: '' });
+    expect(Buffer.compare(readFileSync(path('piped.raw')), bytes)).toBe(0);
+  });
+
+  it('is stopped while it waits for standard input', async () => {
+    await ensureBuilt();
+    const { spawn } = await import('node:child_process');
+    const { bin } = await import('./support/process.ts');
+    const child = spawn(process.execPath, [bin, 'convert', '-', path('waiting.raw')], { stdio: ['pipe', 'ignore', 'pipe'] });
+    child.stdin.write(bytes);
+    await sleep(700);
+    child.kill('SIGINT');
+    const code = await new Promise((resolve) => child.on('close', resolve));
+    expect(code).toBe(130);
+    expect(existsSync(path('waiting.raw'))).toBe(false);
+  });
+
+  it('without the addon says so once, and not with -q', async () => {
+    const env = { BLOCKYARD_NATIVE: 'off' };
+    const { code, err } = await blockyard(['convert', source, path('fallback.raw')], { env });
+    expect(code).toBe(0);
+    expect(err).toMatch(/^blockyard: note: .*node:fs.*\n$/);
+    expect(Buffer.compare(readFileSync(path('fallback.raw')), bytes)).toBe(0);
+    expect(await blockyard(['convert', '-q', source, path('quiet.raw')], { env })).toMatchObject({ code: 0, err: '' });
+    expect((await blockyard(['probe'], { env })).out).toMatch(/native addon +no, switched off/);
+  });
+
+  it('fails as the disk is full, and leaves nothing', async () => {
+    const { existsSync: there } = await import('node:fs');
+    if (!there('/dev/full')) return;
+    const ended = await blockyard(['convert', source, '/dev/full']);
+    expect(ended).toMatchObject({ code: 1, err: expect.stringMatching(/no regular file or block device/) });
+  });
+});

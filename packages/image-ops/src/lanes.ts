@@ -1,0 +1,38 @@
+/**
+ * Takes jobs in order and works on several at once, asking for the next ones ahead. After a failure nothing new is
+ * started, and the promise settles only when everything that was started has.
+ */
+export async function runLanes<T>(
+  jobs: AsyncGenerator<T, void, undefined>,
+  width: number,
+  work: (job: T, lane: number, sequence: number) => Promise<void> | void,
+): Promise<void> {
+  let failure: { error: unknown } | undefined;
+  let sequence = 0;
+  const ahead: Promise<IteratorResult<T, void>>[] = [];
+  const ask = () => {
+    const next = jobs.next();
+    // It is awaited in turn; until then a failure is not unhandled.
+    next.catch(() => {});
+    ahead.push(next);
+  };
+  for (let i = 0; i < width; i++) ask();
+  const lane = async (index: number) => {
+    while (!failure) {
+      const next = ahead.shift() as Promise<IteratorResult<T, void>>;
+      ask();
+      const own = sequence++;
+      try {
+        const { done, value } = await next;
+        if (done) return;
+        if (!failure) await work(value as T, index, own);
+      } catch (error) {
+        failure ??= { error };
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: width }, (_, index) => lane(index)));
+  await Promise.allSettled(ahead);
+  await jobs.return(undefined);
+  if (failure) throw failure.error;
+}

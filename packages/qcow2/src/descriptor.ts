@@ -1,0 +1,25 @@
+/**
+ * "Compressed Clusters Descriptor": x = 62 - (cluster_bits - 8) bits of offset, then the number of 512-byte sectors
+ * that follow the one the data starts in. The sectors over-state the length: the decoder finds the end.
+ */
+export class CompressedDescriptor {
+  readonly #offsetBitsHigh: number;
+  readonly #offsetMaskHigh: number;
+
+  constructor(clusterBits: number) {
+    // The field's border lies in the high half for every cluster size: x is 49 to 61.
+    this.#offsetBitsHigh = 62 - (clusterBits - 8) - 32;
+    this.#offsetMaskHigh = 2 ** this.#offsetBitsHigh - 1;
+  }
+
+  /** May exceed 2^53, where no file reaches. */
+  offset(hi: number, lo: number): number {
+    return (hi & this.#offsetMaskHigh) * 2 ** 32 + lo;
+  }
+
+  /** Bytes from the offset to the end of its last sector. */
+  stored(hi: number, lo: number): number {
+    const sectors = ((hi & 0x3fffffff) >>> this.#offsetBitsHigh) + 1;
+    return sectors * 512 - (lo & 511);
+  }
+}

@@ -1,0 +1,10 @@
+export { type Bitmap, readBitmaps } from './bitmaps.ts';
+export { qcow2 } from './driver.ts';
+export { extensionType, type HeaderExtension } from './extensions.ts';
+export { autoclear, compatible, type FeatureKind, type FeatureName, incompatible } from './features.ts';
+export { type Encryption, parseHeader, type Qcow2Header } from './header.ts';
+export { inspect } from './inspect.ts';
+export { Qcow2Node } from './node.ts';
+export type { Qcow2Options } from './options.ts';
+export { readHeader } from './read-header.ts';
+export { findSnapshot, readSnapshots, type Snapshot } from './snapshots.ts';
