@@ -45,7 +45,7 @@ function sandbox() {
   return folder;
 }
 
-const isTest = (code: string): boolean => /from '(?:vitest|@blockyard\/conformance(?:\/vitest)?)'/.test(code);
+const isTest = (code: string): boolean => /from '(?:vitest|@blockyard\/conformance\/vitest)'/.test(code);
 
 describe('run', () => {
   test.each(programs)('$name', async ({ code, language }) => {

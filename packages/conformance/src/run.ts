@@ -15,6 +15,8 @@ export type ConformanceEvent = { check: Check; arrangement: Arrangement } & (
   | (Outcome & { milliseconds: number })
 );
 
+export const defaultTimeout = 20_000;
+
 const variables = (globalThis as { process?: { env?: Record<string, string | undefined> } }).process?.env;
 
 export const seedOf = ({ seed }: ConformanceOptions): number => {
@@ -55,7 +57,7 @@ export async function runCheck(
 ): Promise<Outcome> {
   const reason = skipReason(check, options);
   if (reason !== undefined) return { status: 'skip', reason };
-  const timeout = options.timeout ?? 20_000;
+  const timeout = options.timeout ?? defaultTimeout;
   let bench: Bench | undefined;
   let outcome: Outcome = { status: 'pass' };
   try {

@@ -19,6 +19,7 @@ conformance({
 
 conformance({
   name: 'memory, read-only',
+  passThrough: false,
   driver: memory(),
   fixture: () => ({
     options: { driver: 'memory', data: content.slice(), readOnly: true },
@@ -30,6 +31,7 @@ conformance({
 
 conformance({
   name: 'a disk of no bytes',
+  passThrough: false,
   driver: memory(),
   fixture: () => ({ options: { driver: 'memory', size: 0 }, size: 0 }),
   supports: stored,
@@ -47,6 +49,7 @@ conformance({
 
 conformance({
   name: 'null that leaves memory as it was',
+  passThrough: false,
   driver: nullDriver(),
   fixture: () => ({ options: { driver: 'null', size: 150_000 }, size: 150_000 }),
   supports: { ...stored, store: false, resize: false, blockStatus: false },
@@ -58,6 +61,7 @@ conformance({
 });
 
 conformance({
+  passThrough: false,
   driver: passThrough(),
   drivers: [memory()],
   fixture: () => ({
@@ -76,6 +80,7 @@ conformance({
 
 conformance({
   name: 'raw, a window',
+  passThrough: false,
   driver: raw(),
   drivers: [memory()],
   fixture: () => ({

@@ -12,7 +12,7 @@ const named = (name: string): Check => {
 describe('a driver with a flaw fails', () => {
   for (const flaw of flaws) {
     test.each(flaw.found)(`${flaw.what}: %s`, async (name) => {
-      const outcome = await runCheck(named(name), flawed(flaw, flaw.declared));
+      const outcome = await runCheck(named(name), { ...flawed(flaw, flaw.declared), ...flaw.settings });
       expect(outcome.status).toBe('fail');
     });
   }

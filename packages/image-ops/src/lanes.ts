@@ -1,3 +1,5 @@
+import { Breath } from './breath.ts';
+
 /**
  * Takes jobs in order and works on several at once, asking for the next ones ahead. After a failure nothing new is
  * started, and the promise settles only when everything that was started has.
@@ -9,6 +11,7 @@ export async function runLanes<T>(
 ): Promise<void> {
   let failure: { error: unknown } | undefined;
   let sequence = 0;
+  const breath = new Breath();
   const ahead: Promise<IteratorResult<T, void>>[] = [];
   const ask = () => {
     const next = jobs.next();
@@ -25,6 +28,8 @@ export async function runLanes<T>(
       try {
         const { done, value } = await next;
         if (done) return;
+        const pause = breath.take();
+        if (pause) await pause;
         if (!failure) await work(value as T, index, own);
       } catch (error) {
         failure ??= { error };

@@ -1,4 +1,5 @@
 import type { BlockNode } from '@blockyard/core';
+import { Breath } from './breath.ts';
 import { ExtentCursor } from './cursor.ts';
 import { locate } from './failure.ts';
 import { geometry } from './geometry.ts';
@@ -33,6 +34,7 @@ export async function* readInOrder(
   const spare: Uint8Array[] = [];
   let reading = 0;
   let planned = false;
+  const breath = new Breath();
   const start = (segment: Segment): Started => {
     if (segment.zero) return { segment };
     const buffer = spare.pop() ?? allocate();
@@ -53,6 +55,8 @@ export async function* readInOrder(
       if (!first) return;
       const { segment, buffer, read } = first;
       await read;
+      const pause = breath.take();
+      if (pause) await pause;
       signal?.throwIfAborted();
       started.shift();
       if (!buffer) {

@@ -11,7 +11,10 @@ const decodeZstd: Decoder = async (input, length) => {
   if (frame.contentSize !== undefined && frame.contentSize !== length) {
     throw new Error(`the zstd frame holds ${frame.contentSize} bytes`);
   }
-  zstd ??= loadZstd();
+  zstd ??= loadZstd().catch((error: unknown) => {
+    zstd = undefined;
+    throw error;
+  });
   return await (await zstd)(input.subarray(0, frame.length), length);
 };
 

@@ -60,8 +60,13 @@ describe('the portable inflate', () => {
   });
 
   it('has zstd beside it', async () => {
+    const { compress, init } = await import('@bokuweb/zstd-wasm');
+    await init();
     const decode = await loadZstd();
-    const { compress } = await import('@bokuweb/zstd-wasm');
-    expect(await decode(compress(pattern(1000)), 1000)).toEqual(pattern(1000));
+    for (const length of [1, 1000, 65536, 2 << 20]) {
+      expect(Buffer.compare(await decode(compress(pattern(length)), length), pattern(length))).toBe(0);
+    }
+    const large = compress(new Uint8Array(64 << 20));
+    await expect(decode(large.subarray(0, large.length - 1), 65536)).rejects.toThrow();
   });
 });

@@ -10,7 +10,6 @@ export const flawed = (flaws: Flaws, declared: Partial<Capabilities> = {}): Conf
   fixture: () => ({ options: { driver: 'store', store: { bytes: new Uint8Array(size) } }, size }),
   supports: { ...stored, persist: true, ...declared },
   passThrough: false,
-  timeout: 1500,
   runs: 10,
   seed: 7,
 });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { interop, Workspace } from './qemu.ts';
+import { interop, joined, type MapEntry, Workspace } from './qemu.ts';
 
 const kib = 8192;
 
@@ -43,6 +43,10 @@ function command({ kind, at, length, seed }: Operation, { size, cluster }: Layer
   return `${flags} ${start}k ${count}k`;
 }
 
+/** Whether small files look preallocated is decided by their blocks, which differ between file systems. */
+const withoutHoles = (entries: readonly MapEntry[]) =>
+  joined(entries.map((entry) => ({ ...entry, zero: entry.zero && !entry.data })));
+
 interop('images made by any sequence of writes', () => {
   const space = new Workspace();
 
@@ -74,7 +78,11 @@ interop('images made by any sequence of writes', () => {
         const disk = await space.open(top);
         try {
           expect(Buffer.compare(await disk.read(0, disk.size), model)).toBe(0);
-          expect(await space.mapOf(disk)).toEqual(space.map(top));
+          const found = await space.mapOf(disk);
+          expect(withoutHoles(found)).toEqual(withoutHoles(space.map(top)));
+          for (const { start, length, zero } of found) {
+            if (zero) expect(model.subarray(start, start + length).every((byte) => byte === 0)).toBe(true);
+          }
         } finally {
           await disk.close();
         }

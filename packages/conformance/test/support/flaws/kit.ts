@@ -8,6 +8,8 @@ export interface Flaw extends Flaws {
   found: readonly string[];
   /** What is said of the driver, over the full set. */
   declared?: Partial<Capabilities>;
+  /** Where it would take long to be found. */
+  settings?: { timeout: number };
 }
 
 type Method = (...args: never[]) => unknown;

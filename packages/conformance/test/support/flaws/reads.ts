@@ -104,10 +104,13 @@ export const reads: Flaw[] = [
       return read(...args);
     };
   }),
-  transfer(
-    'never settles a read',
-    ['read/alignments', 'abort/read'],
-    '_read',
-    () => () => new Promise(() => {}),
-  ),
+  {
+    ...transfer(
+      'never settles a read',
+      ['read/alignments', 'abort/read'],
+      '_read',
+      () => () => new Promise(() => {}),
+    ),
+    settings: { timeout: 200 },
+  },
 ];
