@@ -13,4 +13,6 @@ function load() {
   }
 }
 
-module.exports = load();
+const { binding, reason } = load();
+exports.binding = binding;
+exports.reason = reason;

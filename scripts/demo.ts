@@ -132,7 +132,7 @@ function limits(disk: Disk): string[] {
   const found = disk.describe().children.file?.limits ?? disk.limits;
   return [
     `requests in multiples of ${bytes(found.requestAlignment)}, memory aligned to ${bytes(found.minMemAlignment)} (best: ${bytes(found.optMemAlignment)})`,
-    `at most ${found.maxTransfer === 0 ? 'any number of bytes' : bytes(found.maxTransfer)} and ${found.maxIov} buffers a request`,
+    `${found.maxTransfer === 0 ? 'no limit on bytes' : `at most ${bytes(found.maxTransfer)}`}, at most ${found.maxIov} buffers a request`,
   ];
 }
 

@@ -28,8 +28,14 @@ export default library({
       // commander loads it for subcommands that are programs of their own, which costs milliseconds and is not used.
       name: 'no-child-process',
       setup(build) {
-        build.onResolve({ filter: /^node:child_process$/ }, () => ({ path: 'child_process', namespace: 'empty' }));
-        build.onLoad({ filter: /.*/, namespace: 'empty' }, () => ({ contents: 'module.exports = {};', loader: 'js' }));
+        build.onResolve({ filter: /^node:child_process$/ }, () => ({
+          path: 'child_process',
+          namespace: 'empty',
+        }));
+        build.onLoad({ filter: /.*/, namespace: 'empty' }, () => ({
+          contents: 'module.exports = {};',
+          loader: 'js',
+        }));
       },
     },
   ],

@@ -27,7 +27,10 @@ const docs = readdirSync(join(root, 'docs')).flatMap((name) =>
   name.endsWith('.md') ? [`docs/${name}`] : [],
 );
 const pages = ['README.md', ...docs, ...readmes].filter((page) => existsSync(join(root, page)));
-const programs = pages.flatMap(examplesIn).filter(({ language }) => language !== 'sh');
+// A block without an import is a fragment.
+const programs = pages
+  .flatMap(examplesIn)
+  .filter(({ language, code }) => language !== 'sh' && /^import /m.test(code));
 const typed = programs.filter(({ language }) => language === 'ts');
 const commands = pages
   .flatMap(examplesIn)

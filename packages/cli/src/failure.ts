@@ -15,7 +15,9 @@ export function reportFailure(error: unknown, terminal: Terminal, debug: boolean
   const { left } = error as { left?: string };
   const message = messageOf(error);
   if (terminal.json) {
-    terminal.error(JSON.stringify({ error: { ...fields(error), message, ...(left ? { left } : {}) } }, undefined, 2));
+    terminal.error(
+      JSON.stringify({ error: { ...fields(error), message, ...(left ? { left } : {}) } }, undefined, 2),
+    );
   } else {
     terminal.error(`blockyard: ${message}`);
     if (left) terminal.error(`blockyard: ${left}`);

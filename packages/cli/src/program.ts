@@ -1,4 +1,4 @@
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, type Option } from 'commander';
 import { type CommandEntry, commands } from './commands/index.ts';
 import { exitCodes, UsageError } from './exit.ts';
 import type { Terminal } from './terminal.ts';
@@ -44,11 +44,15 @@ export async function runProgram(argv: readonly string[], terminal: Terminal): P
       terminal.error('blockyard: no command is given');
       return exitCodes.usage;
     }
-    await program.parseAsync(argv.length === 1 && first === 'help' ? ['--help'] : [...argv], { from: 'user' });
+    await program.parseAsync(argv.length === 1 && first === 'help' ? ['--help'] : [...argv], {
+      from: 'user',
+    });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return exitCodes.ok;
-    throw new UsageError(`${error.message.replace(/^error: /, '')}; see blockyard ${entry ? `${entry.name} ` : ''}--help`);
+    throw new UsageError(
+      `${error.message.replace(/^error: /, '')}; see blockyard ${entry ? `${entry.name} ` : ''}--help`,
+    );
   }
   return exitCode;
 }
@@ -71,15 +75,31 @@ function createProgram(terminal: Terminal): Command {
 
 /** Errors are printed in one place, and nothing but the entry point ends the process. */
 function quietly(command: Command, terminal: Terminal): Command {
-  return command.exitOverride().configureOutput({
-    writeOut: (text) => void terminal.streams.stdout.write(text),
-    writeErr: () => {},
-    getOutHelpWidth: () => Math.min(terminal.streams.stdout.columns ?? 100, 110),
-    getOutHasColors: () => false,
-  });
+  return command
+    .exitOverride()
+    .configureHelp({ optionDescription })
+    .configureOutput({
+      writeOut: (text) => void terminal.streams.stdout.write(text),
+      writeErr: () => {},
+      getOutHelpWidth: () => Math.min(terminal.streams.stdout.columns ?? 100, 110),
+      getOutHasColors: () => false,
+    });
 }
 
-async function addFull(program: Command, entry: CommandEntry, terminal: Terminal, finish: (code: number) => void): Promise<void> {
+function optionDescription({ description, argChoices, defaultValue }: Option): string {
+  const notes = [
+    ...(argChoices ? [argChoices.join('|')] : []),
+    ...(defaultValue === undefined ? [] : [`default ${String(defaultValue)}`]),
+  ];
+  return notes.length > 0 ? `${description} (${notes.join('; ')})` : description;
+}
+
+async function addFull(
+  program: Command,
+  entry: CommandEntry,
+  terminal: Terminal,
+  finish: (code: number) => void,
+): Promise<void> {
   const { define } = await entry.load();
   const command = quietly(program.command(entry.name), terminal)
     .summary(entry.summary)

@@ -4,5 +4,7 @@ import { rawPosix } from '@blockyard/raw-posix';
 
 /** The drivers that the command has. */
 export function cliRegistry(): Registry {
-  return createRegistry([rawPosix(), qcow2(), memory(), nullDriver(), passThrough()] as Parameters<typeof createRegistry>[0]);
+  return createRegistry([rawPosix(), qcow2(), memory(), nullDriver(), passThrough()] as Parameters<
+    typeof createRegistry
+  >[0]);
 }

@@ -31,7 +31,13 @@ export class Terminal {
     this.signal = signal;
     const { env } = streams;
     const colors = (output: Output) =>
-      createColors(env.NO_COLOR ? false : env.FORCE_COLOR ? env.FORCE_COLOR !== '0' : output.isTTY === true && env.TERM !== 'dumb');
+      createColors(
+        env.NO_COLOR
+          ? false
+          : env.FORCE_COLOR
+            ? env.FORCE_COLOR !== '0'
+            : output.isTTY === true && env.TERM !== 'dumb',
+      );
     this.out = colors(streams.stdout);
     this.err = colors(streams.stderr);
   }

@@ -20,7 +20,12 @@ export async function withProgress<T>(
   let done = false;
   try {
     const { signal } = terminal;
-    const options = { signal, concurrency, bufferBytes: concurrency * bytesPerRequest, onProgress: line.report };
+    const options = {
+      signal,
+      concurrency,
+      bufferBytes: concurrency * bytesPerRequest,
+      onProgress: line.report,
+    };
     const result = await work(options);
     done = true;
     return result;

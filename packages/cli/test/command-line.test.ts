@@ -47,7 +47,10 @@ describe('the command line', () => {
     [['completion', 'csh'], /Allowed choices/],
   ] as const)('%j is wrong usage: exit 2, one line', async (argv, message) => {
     const words: readonly string[] = argv;
-    const made = words.includes('-m') || words.includes('-S') ? words.map((word) => (word === 'a' ? '{"driver":"null","size":1024}' : word)) : words;
+    const made =
+      words.includes('-m') || words.includes('-S')
+        ? words.map((word) => (word === 'a' ? '{"driver":"null","size":1024}' : word))
+        : words;
     const { code, err } = await run(made);
     expect(code).toBe(2);
     expect(err).toMatch(message);
@@ -57,26 +60,38 @@ describe('the command line', () => {
   it('gives errors as JSON with --json', async () => {
     const { code, out, err } = await run(['info', '--json', '/nowhere/at all']);
     expect([code, out]).toEqual([1, '']);
-    expect(JSON.parse(err)).toMatchObject({ error: { code: 'ENOENT', op: 'open', path: '/nowhere/at all', message: expect.any(String) } });
-    expect(JSON.parse((await run(['info', '--json', '--frob', 'a'])).err)).toMatchObject({ error: { code: 'ERR_USAGE' } });
+    expect(JSON.parse(err)).toMatchObject({
+      error: { code: 'ENOENT', op: 'open', path: '/nowhere/at all', message: expect.any(String) },
+    });
+    expect(JSON.parse((await run(['info', '--json', '--frob', 'a'])).err)).toMatchObject({
+      error: { code: 'ERR_USAGE' },
+    });
   });
 
   it('shows a stack only when asked', async () => {
-    expect((await run(['info', '/nowhere'])).err).toMatch(/^blockyard: open \/nowhere for reading: there is no such file.*\n$/);
+    expect((await run(['info', '/nowhere'])).err).toMatch(
+      /^blockyard: open \/nowhere for reading: there is no such file.*\n$/,
+    );
     expect((await run(['info', '/nowhere'], { env: { BLOCKYARD_DEBUG: '1' } })).err).toMatch(/\n\s+at /);
   });
 
   it('lists drivers with their options', async () => {
     const { out } = await run(['drivers']);
-    for (const name of ['qcow2', 'raw', 'file', 'memory', 'null']) expect(out).toMatch(new RegExp(`^${name} `, 'm'));
+    for (const name of ['qcow2', 'raw', 'file', 'memory', 'null'])
+      expect(out).toMatch(new RegExp(`^${name} `, 'm'));
     expect((await run(['drivers', 'file'])).out).toMatch(/aio +auto\|io_uring\|native\|threads/);
-    expect(JSON.parse((await run(['drivers', '--json'])).out).drivers.map(({ name }: { name: string }) => name)).toContain('qcow2');
+    expect(
+      JSON.parse((await run(['drivers', '--json'])).out).drivers.map(({ name }: { name: string }) => name),
+    ).toContain('qcow2');
     expect((await run(['drivers', 'vmdk'])).code).toBe(1);
   });
 
   it('probes the machine', async () => {
     expect((await run(['probe'])).out).toMatch(/engine threads/);
-    expect(JSON.parse((await run(['probe', '--json'])).out)).toMatchObject({ engines: { threads: {} }, node: process.version });
+    expect(JSON.parse((await run(['probe', '--json'])).out)).toMatchObject({
+      engines: { threads: {} },
+      node: process.version,
+    });
   });
 
   it.each(['bash', 'zsh', 'fish'])('completes in %s', async (shell) => {

@@ -1,4 +1,13 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { run } from './support/run.ts';
 import { noise, scratch } from './support/scratch.ts';
@@ -9,7 +18,8 @@ const bytes = noise(3 * MiB + 777);
 bytes.fill(0, MiB, 2 * MiB);
 const source = path('source.raw');
 writeFileSync(source, bytes);
-const same = (file: string, expected: Uint8Array = bytes) => Buffer.compare(readFileSync(file), expected) === 0;
+const same = (file: string, expected: Uint8Array = bytes) =>
+  Buffer.compare(readFileSync(file), expected) === 0;
 const partials = () => readdirSync(directory).filter((name) => name.endsWith('.partial'));
 
 describe('convert', () => {
@@ -23,7 +33,11 @@ describe('convert', () => {
 
   it('tells what it did as JSON', async () => {
     const { out } = await run(['convert', '--json', '--verify', source, path('told.raw')]);
-    expect(JSON.parse(out)).toMatchObject({ size: bytes.length, bytesRead: expect.any(Number), verified: true });
+    expect(JSON.parse(out)).toMatchObject({
+      size: bytes.length,
+      bytesRead: expect.any(Number),
+      verified: true,
+    });
   });
 
   it('does not overwrite, and does with --overwrite', async () => {
@@ -46,7 +60,10 @@ describe('convert', () => {
     expect(same(path('elsewhere/real.raw'))).toBe(true);
     expect(same(path('link.raw'))).toBe(true);
     symlinkSync('nowhere', path('dangling.raw'));
-    expect(await run(['convert', source, path('dangling.raw')])).toMatchObject({ code: 1, err: expect.stringMatching(/leads to nothing/) });
+    expect(await run(['convert', source, path('dangling.raw')])).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/leads to nothing/),
+    });
   });
 
   it('with -n writes into what is there', async () => {
@@ -75,7 +92,8 @@ describe('convert', () => {
   it.each(['off', 'falloc', 'full'])('provides space as -o preallocation=%s says', async (preallocation) => {
     const target = path(`prealloc-${preallocation}.raw`);
     const { code, err } = await run(['convert', '-o', `preallocation=${preallocation}`, source, target]);
-    if (code === 1 && preallocation === 'falloc' && /ERR_NOT_SUPPORTED|ENOTSUP|EOPNOTSUPP|node:fs/.test(err)) return;
+    if (code === 1 && preallocation === 'falloc' && /ERR_NOT_SUPPORTED|ENOTSUP|EOPNOTSUPP|node:fs/.test(err))
+      return;
     expect([code, err]).toEqual([0, '']);
     expect(same(target)).toBe(true);
   });
@@ -87,11 +105,14 @@ describe('convert', () => {
     expect(statSync(target).blocks * 512).toBeGreaterThanOrEqual(bytes.length);
   });
 
-  it.each(['none', 'writethrough', 'directsync', 'unsafe', 'writeback'])('copies with the cache mode %s', async (mode) => {
-    const target = path(`cache-${mode}.raw`);
-    expect((await run(['convert', '-t', mode, '-T', mode, '-m', '3', '-W', source, target])).code).toBe(0);
-    expect(same(target)).toBe(true);
-  });
+  it.each(['none', 'writethrough', 'directsync', 'unsafe', 'writeback'])(
+    'copies with the cache mode %s',
+    async (mode) => {
+      const target = path(`cache-${mode}.raw`);
+      expect((await run(['convert', '-t', mode, '-T', mode, '-m', '3', '-W', source, target])).code).toBe(0);
+      expect(same(target)).toBe(true);
+    },
+  );
 
   it('refuses the source as target, by any of its names', async () => {
     symlinkSync(source, path('alias.raw'));
@@ -112,18 +133,27 @@ describe('convert', () => {
     [['-f', 'qcow2'], /source\.raw/],
   ])('refuses %j with exit code 1', async (flags, message) => {
     const target = path('refused.raw');
-    expect(await run(['convert', ...flags, source, target])).toMatchObject({ code: 1, err: expect.stringMatching(message) });
+    expect(await run(['convert', ...flags, source, target])).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(message),
+    });
     expect(existsSync(target)).toBe(false);
     expect(partials()).toEqual([]);
   });
 
   it('refuses options that a raw target does not have', async () => {
-    expect(await run(['convert', '-o', 'compat=1.1', source, path('x')])).toMatchObject({ code: 2, err: expect.stringMatching(/-o compat/) });
+    expect(await run(['convert', '-o', 'compat=1.1', source, path('x')])).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/-o compat/),
+    });
     expect(await run(['convert', '-o', 'preallocation=some', source, path('x')])).toMatchObject({ code: 2 });
   });
 
   it('refuses directories, and takes any name for a name', async () => {
-    expect(await run(['convert', source, directory])).toMatchObject({ code: 1, err: expect.stringMatching(/directory/) });
+    expect(await run(['convert', source, directory])).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/directory/),
+    });
     for (const name of ['with space.raw', 'ünï☃.raw', 'a:b.raw', '-dash.raw', 'n'.repeat(255)]) {
       const before = process.cwd();
       process.chdir(directory);
@@ -144,16 +174,35 @@ describe('convert', () => {
       ['KDMV', 'VMDK'],
     ] as const) {
       writeFileSync(path('foreign'), Buffer.concat([Buffer.from(head, 'latin1'), new Uint8Array(4096)]));
-      expect(await run(['convert', path('foreign'), path('no.raw')])).toMatchObject({ code: 1, err: expect.stringContaining(name) });
-      expect((await run(['convert', '-f', 'raw', '--overwrite', path('foreign'), path('yes.raw')])).code).toBe(0);
+      expect(await run(['convert', path('foreign'), path('no.raw')])).toMatchObject({
+        code: 1,
+        err: expect.stringContaining(name),
+      });
+      expect(
+        (await run(['convert', '-f', 'raw', '--overwrite', path('foreign'), path('yes.raw')])).code,
+      ).toBe(0);
     }
   });
 
   it('writes to and reads from a graph', async () => {
-    const graph = JSON.stringify({ driver: 'raw', size: MiB, offset: 1000, file: { driver: 'file', filename: source } });
+    const graph = JSON.stringify({
+      driver: 'raw',
+      size: MiB,
+      offset: 1000,
+      file: { driver: 'file', filename: source },
+    });
     expect((await run(['convert', graph, path('graph.raw')])).code).toBe(0);
     expect(same(path('graph.raw'), bytes.subarray(1000, 1000 + MiB))).toBe(true);
-    expect((await run(['convert', '--image-opts', `driver=raw,file.driver=file,file.filename=${source}`, path('opts.raw')])).code).toBe(0);
+    expect(
+      (
+        await run([
+          'convert',
+          '--image-opts',
+          `driver=raw,file.driver=file,file.filename=${source}`,
+          path('opts.raw'),
+        ])
+      ).code,
+    ).toBe(0);
     expect(same(path('opts.raw'))).toBe(true);
     expect((await run(['convert', source, '{"driver":"null","size":"5"}'])).err).toMatch(/size: expected/);
     expect((await run(['convert', source, '{"driver":"null","size":10000000}'])).code).toBe(0);
@@ -167,7 +216,9 @@ describe('convert', () => {
     setTimeout(() => controller.abort(new Interrupted('SIGINT')), 30);
     const { code, err } = await run(['convert', '-S', '0', graph, target], { signal: controller.signal });
     expect(code).toBe(130);
-    expect(err).toMatch(/interrupted by SIGINT\nblockyard: the unfinished copy was removed; .*stopped\.raw was not made/);
+    expect(err).toMatch(
+      /interrupted by SIGINT\nblockyard: the unfinished copy was removed; .*stopped\.raw was not made/,
+    );
     expect(existsSync(target)).toBe(false);
     expect(partials()).toEqual([]);
   });
@@ -184,7 +235,9 @@ describe('streams', () => {
   it('come from standard input, of any length', async () => {
     for (const length of [0, 1, 70_000, bytes.length]) {
       const target = path(`from-${length}.raw`);
-      const chunks = Array.from({ length: Math.ceil(length / 65_000) }, (_, i) => bytes.subarray(i * 65_000, Math.min(length, (i + 1) * 65_000)));
+      const chunks = Array.from({ length: Math.ceil(length / 65_000) }, (_, i) =>
+        bytes.subarray(i * 65_000, Math.min(length, (i + 1) * 65_000)),
+      );
       expect(await run(['convert', '-', target], { stdin: chunks })).toMatchObject({ code: 0, err: '' });
       expect(same(target, bytes.subarray(0, length))).toBe(true);
     }
@@ -209,7 +262,10 @@ describe('streams', () => {
       throw new Error('the pipe broke');
     }
     const result = await run(['convert', '-', path('broken.raw')], { stdin: broken() });
-    expect(result).toMatchObject({ code: 1, err: expect.stringMatching(/the pipe broke\nblockyard: the unfinished copy was removed/) });
+    expect(result).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/the pipe broke\nblockyard: the unfinished copy was removed/),
+    });
     expect(existsSync(path('broken.raw'))).toBe(false);
     expect(partials()).toEqual([]);
   });

@@ -30,8 +30,17 @@ describe.each(all.map((entry) => [entry.name, entry] as const))('%s', (_name, en
   it.skipIf(entry.name === 'over-odd.qcow2')('has the extents that qemu-img maps', async () => {
     const { code, out, err } = await run(['map', '--json', ...flagsOf(entry), ...format, path]);
     expect([code, err]).toEqual([0, '']);
-    const expected = entry.map.map(({ start, length, depth, zero, data, present }) => ({ start, length, depth, zero, data, present }));
-    const found = (JSON.parse(out) as typeof expected).map(({ start, length, depth, zero, data, present }) => ({ start, length, depth, zero, data, present }));
+    const expected = entry.map.map(({ start, length, depth, zero, data, present }) => ({
+      start,
+      length,
+      depth,
+      zero,
+      data,
+      present,
+    }));
+    const found = (JSON.parse(out) as typeof expected).map(
+      ({ start, length, depth, zero, data, present }) => ({ start, length, depth, zero, data, present }),
+    );
     expect(merged(found)).toEqual(merged(expected));
   });
 
@@ -62,7 +71,8 @@ function merged(rows: readonly Row[]): Row[] {
   const found: Row[] = [];
   for (const row of rows) {
     const last = found.at(-1);
-    const same = last && (['depth', 'zero', 'data', 'present'] as const).every((key) => last[key] === row[key]);
+    const same =
+      last && (['depth', 'zero', 'data', 'present'] as const).every((key) => last[key] === row[key]);
     if (same) last.length += row.length;
     else found.push({ ...row });
   }

@@ -28,20 +28,36 @@ describe('sizes', () => {
     expect(() => parseSize(text, 'x')).toThrow(UsageError);
   });
   it('are shown in short', () => {
-    expect([0, 1, 999, 1000, 1024, 1536, 1048576, 1e12].map(formatBytes)).toEqual(
-      ['0 B', '1 B', '999 B', '0.98 KiB', '1 KiB', '1.5 KiB', '1 MiB', '931 GiB'],
-    );
-    expect([0, 5, 65, 3600, 86399.6].map(formatDuration)).toEqual(['0:00', '0:05', '1:05', '1:00:00', '24:00:00']);
+    expect([0, 1, 999, 1000, 1024, 1536, 1048576, 1e12].map(formatBytes)).toEqual([
+      '0 B',
+      '1 B',
+      '999 B',
+      '0.98 KiB',
+      '1 KiB',
+      '1.5 KiB',
+      '1 MiB',
+      '931 GiB',
+    ]);
+    expect([0, 5, 65, 3600, 86399.6].map(formatDuration)).toEqual([
+      '0:00',
+      '0:05',
+      '1:05',
+      '1:00:00',
+      '24:00:00',
+    ]);
   });
   it('and counts have bounds', () => {
     expect(parseCount('16', '-m', 1, 128)).toBe(16);
-    for (const text of ['0', '129', '1.5', '-1', 'x', '']) expect(() => parseCount(text, '-m', 1, 128)).toThrow(/-m.*1 to 128/);
+    for (const text of ['0', '129', '1.5', '-1', 'x', ''])
+      expect(() => parseCount(text, '-m', 1, 128)).toThrow(/-m.*1 to 128/);
   });
 });
 
 describe('key=value', () => {
   it('makes a tree with the types of the drivers', () => {
-    const pairs = splitPairs('driver=qcow2,file.driver=file,file.filename=a,,b=c.qcow2,file.cache.no-flush=on,read-only=yes,cacheSize=1M,backing=null');
+    const pairs = splitPairs(
+      'driver=qcow2,file.driver=file,file.filename=a,,b=c.qcow2,file.cache.no-flush=on,read-only=yes,cacheSize=1M,backing=null',
+    );
     expect(treeFromPairs(pairs, registry)).toEqual({
       driver: 'qcow2',
       file: { driver: 'file', filename: 'a,b=c.qcow2', cache: { noFlush: true } },
@@ -57,22 +73,30 @@ describe('key=value', () => {
       readOnly: true,
     });
   });
-  it.each(['file=a,file.driver=file', 'file.driver=file,file=a', '__proto__.x=1', '.=1', 'driver=raw,readOnly=maybe', 'driver=raw,offset=x'])(
-    'refuses %s',
-    (text) => {
-      expect(() => treeFromPairs(splitPairs(text), registry)).toThrow(UsageError);
-    },
-  );
+  it.each([
+    'file=a,file.driver=file',
+    'file.driver=file,file=a',
+    '__proto__.x=1',
+    '.=1',
+    'driver=raw,readOnly=maybe',
+    'driver=raw,offset=x',
+  ])('refuses %s', (text) => {
+    expect(() => treeFromPairs(splitPairs(text), registry)).toThrow(UsageError);
+  });
 });
 
 describe('an image argument', () => {
-  it.each(['a.raw', 'with space', 'ünï☃', '-dash', 'C:x:y', 'json', 'a{b', 'file'])('%s is a name', (text) => {
-    expect(parseImage(text, registry)).toEqual({ kind: 'name', text });
-  });
+  it.each(['a.raw', 'with space', 'ünï☃', '-dash', 'C:x:y', 'json', 'a{b', 'file'])(
+    '%s is a name',
+    (text) => {
+      expect(parseImage(text, registry)).toEqual({ kind: 'name', text });
+    },
+  );
   it('can be a stream or a graph', () => {
     expect(parseImage('-', registry).kind).toBe('stream');
     const tree = { driver: 'null', size: 5 };
-    for (const text of [JSON.stringify(tree), `json:${JSON.stringify(tree)}`]) expect(parseImage(text, registry)).toMatchObject({ kind: 'tree', tree });
+    for (const text of [JSON.stringify(tree), `json:${JSON.stringify(tree)}`])
+      expect(parseImage(text, registry)).toMatchObject({ kind: 'tree', tree });
     expect(parseImage('driver=null,size=5', registry, true)).toMatchObject({ kind: 'tree', tree });
   });
   it.each(['', '{', '{}', '{"file":3}', 'json:[]', 'json:nope', 'a\0b'])('%j is refused', (text) => {

@@ -20,11 +20,22 @@ beforeAll(async () => {
 
 describe('the process', { timeout: 30_000 }, () => {
   it('ends with the exit code of what it did', async () => {
-    expect(await blockyard(['convert', source, 'copy.raw'], { cwd: directory })).toMatchObject({ code: 0, out: '', err: '' });
+    expect(await blockyard(['convert', source, 'copy.raw'], { cwd: directory })).toMatchObject({
+      code: 0,
+      out: '',
+      err: '',
+    });
     expect(Buffer.compare(readFileSync(path('copy.raw')), bytes)).toBe(0);
-    expect(await blockyard(['compare', source, path('copy.raw')])).toMatchObject({ code: 0, out: 'Images are identical.\n' });
+    expect(await blockyard(['compare', source, path('copy.raw')])).toMatchObject({
+      code: 0,
+      out: 'Images are identical.\n',
+    });
     writeFileSync(path('other.raw'), bytes.subarray(0, -1));
-    expect(await blockyard(['compare', '-q', source, path('other.raw')])).toMatchObject({ code: 1, out: '', err: '' });
+    expect(await blockyard(['compare', '-q', source, path('other.raw')])).toMatchObject({
+      code: 1,
+      out: '',
+      err: '',
+    });
     expect(await blockyard(['compare', source, path('none.raw')])).toMatchObject({ code: 2, out: '' });
     expect(await blockyard(['convert', source, path('copy.raw')])).toMatchObject({ code: 1 });
     expect(await blockyard(['convert', source])).toMatchObject({ code: 2 });
@@ -40,14 +51,25 @@ describe('the process', { timeout: 30_000 }, () => {
       },
     });
     expect(ended).toMatchObject({ code: 130, signal: null });
-    expect(ended.err).toMatch(new RegExp(`^blockyard: interrupted by ${signal}\nblockyard: the unfinished copy was removed; .*was not made\n$`));
+    expect(ended.err).toMatch(
+      new RegExp(
+        `^blockyard: interrupted by ${signal}\nblockyard: the unfinished copy was removed; .*was not made\n$`,
+      ),
+    );
     expect(existsSync(target)).toBe(false);
     expect(partials()).toEqual([]);
   });
 
   it('says that a target written in place is not whole', async () => {
     writeFileSync(path('in-place.raw'), new Uint8Array(MiB));
-    const ended = await blockyard(['convert', '-n', '-S', '0', '{"driver":"null","size":1048576}', path('in-place.raw')]);
+    const ended = await blockyard([
+      'convert',
+      '-n',
+      '-S',
+      '0',
+      '{"driver":"null","size":1048576}',
+      path('in-place.raw'),
+    ]);
     expect(ended.code).toBe(0);
     const graph = JSON.stringify({ driver: 'null', size: 2 ** 40 });
     const stopped = await blockyard(['convert', '-S', '0', graph, graph.replace('}', ',"readOnly":false}')], {
@@ -81,7 +103,10 @@ describe('the process', { timeout: 30_000 }, () => {
   });
 
   it('reads standard input', async () => {
-    expect(await blockyard(['convert', '-', path('piped.raw')], { stdin: bytes })).toMatchObject({ code: 0, err: '' });
+    expect(await blockyard(['convert', '-', path('piped.raw')], { stdin: bytes })).toMatchObject({
+      code: 0,
+      err: '',
+    });
     expect(Buffer.compare(readFileSync(path('piped.raw')), bytes)).toBe(0);
   });
 
@@ -89,7 +114,9 @@ describe('the process', { timeout: 30_000 }, () => {
     await ensureBuilt();
     const { spawn } = await import('node:child_process');
     const { bin } = await import('./support/process.ts');
-    const child = spawn(process.execPath, [bin, 'convert', '-', path('waiting.raw')], { stdio: ['pipe', 'ignore', 'pipe'] });
+    const child = spawn(process.execPath, [bin, 'convert', '-', path('waiting.raw')], {
+      stdio: ['pipe', 'ignore', 'pipe'],
+    });
     child.stdin.write(bytes);
     await sleep(700);
     child.kill('SIGINT');
@@ -104,7 +131,10 @@ describe('the process', { timeout: 30_000 }, () => {
     expect(code).toBe(0);
     expect(err).toMatch(/^blockyard: note: .*node:fs.*\n$/);
     expect(Buffer.compare(readFileSync(path('fallback.raw')), bytes)).toBe(0);
-    expect(await blockyard(['convert', '-q', source, path('quiet.raw')], { env })).toMatchObject({ code: 0, err: '' });
+    expect(await blockyard(['convert', '-q', source, path('quiet.raw')], { env })).toMatchObject({
+      code: 0,
+      err: '',
+    });
     expect((await blockyard(['probe'], { env })).out).toMatch(/native addon +no, switched off/);
   });
 

@@ -1,12 +1,23 @@
+import { Readable } from 'node:stream';
 import { describe, expect, it, vi } from 'vitest';
 import { ProgressLine } from '../src/output/progress.ts';
 import { Terminal } from '../src/terminal.ts';
-import { Readable } from 'node:stream';
 
 function terminal(columns: number | undefined, flags: { quiet?: boolean; json?: boolean } = {}) {
   const written: string[] = [];
-  const stderr = { ...(columns ? { isTTY: true, columns } : {}), write: (text: string) => written.push(text) > 0 };
-  const made = new Terminal({ stdin: Readable.from([]), stdout: { write: () => true }, stderr, env: { TERM: 'xterm', NO_COLOR: '1' } }, new AbortController().signal);
+  const stderr = {
+    ...(columns ? { isTTY: true, columns } : {}),
+    write: (text: string) => written.push(text) > 0,
+  };
+  const made = new Terminal(
+    {
+      stdin: Readable.from([]),
+      stdout: { write: () => true },
+      stderr,
+      env: { TERM: 'xterm', NO_COLOR: '1' },
+    },
+    new AbortController().signal,
+  );
   Object.assign(made, flags);
   return { terminal: made, written };
 }
@@ -31,7 +42,9 @@ function draw(columns: number | undefined, asked: boolean | undefined, flags = {
 describe('progress', () => {
   it('is a line that comes and goes on a terminal', () => {
     const [line, cleared, ...rest] = draw(100, undefined);
-    expect(line).toMatch(/^\rconvert {2}50% ━+─+ {2}512 MiB of 1 GiB {2}256 MiB\/s {2}0:02 left {2}256 MiB zero\u001b\[K$/);
+    expect(line).toMatch(
+      /^\rconvert {2}50% ━+─+ {2}512 MiB of 1 GiB {2}256 MiB\/s {2}0:02 left {2}256 MiB zero\u001b\[K$/,
+    );
     expect(cleared).toBe('\r\u001b[K');
     expect(rest).toEqual([]);
   });

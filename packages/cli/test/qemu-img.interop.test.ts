@@ -17,26 +17,37 @@ const sha256 = (file: string) => createHash('sha256').update(readFileSync(file))
 const MiB = 1 << 20;
 
 suite('against the real qemu-img (skipped without it)', () => {
-  const entries = images().filter(({ tags, virtualSize }) => !tags.includes('encrypted') && virtualSize <= 64 * MiB);
+  const entries = images().filter(
+    ({ tags, virtualSize }) => !tags.includes('encrypted') && virtualSize <= 64 * MiB,
+  );
 
-  it.each(entries.map((entry) => [entry.name, entry] as const))('converts and maps %s to the same', async (name, entry) => {
-    const image = unpack(entry, directory);
-    const [ours, theirs] = [path('ours.raw'), path('theirs.raw')];
-    const probe = entry.tags.includes('no-format') ? ['--probe'] : [];
-    expect(await run(['convert', '--overwrite', ...probe, '-f', entry.format, image, ours])).toMatchObject({ code: 0, err: '' });
-    qemu('convert', '-f', entry.format, '-O', 'raw', image, theirs);
-    // qemu-img rounds up to sectors.
-    expect(statSync(theirs).size - statSync(ours).size).toBeLessThan(512);
-    truncateSync(theirs, statSync(ours).size);
-    expect(sha256(ours)).toBe(sha256(theirs));
-    if (name !== 'over-odd.qcow2' && entry.format !== 'raw') {
-      const map = JSON.parse((await run(['map', '--json', ...probe, image])).out) as Record<string, unknown>[];
-      const reference = JSON.parse(qemu('map', '--output=json', image)) as Record<string, unknown>[];
-      expect(comparable(map)).toEqual(comparable(reference));
-    }
-    rmSync(ours);
-    rmSync(theirs);
-  });
+  it.each(entries.map((entry) => [entry.name, entry] as const))(
+    'converts and maps %s to the same',
+    async (name, entry) => {
+      const image = unpack(entry, directory);
+      const [ours, theirs] = [path('ours.raw'), path('theirs.raw')];
+      const probe = entry.tags.includes('no-format') ? ['--probe'] : [];
+      expect(await run(['convert', '--overwrite', ...probe, '-f', entry.format, image, ours])).toMatchObject({
+        code: 0,
+        err: '',
+      });
+      qemu('convert', '-f', entry.format, '-O', 'raw', image, theirs);
+      // qemu-img rounds up to sectors.
+      expect(statSync(theirs).size - statSync(ours).size).toBeLessThan(512);
+      truncateSync(theirs, statSync(ours).size);
+      expect(sha256(ours)).toBe(sha256(theirs));
+      if (name !== 'over-odd.qcow2' && entry.format !== 'raw') {
+        const map = JSON.parse((await run(['map', '--json', ...probe, image])).out) as Record<
+          string,
+          unknown
+        >[];
+        const reference = JSON.parse(qemu('map', '--output=json', image)) as Record<string, unknown>[];
+        expect(comparable(map)).toEqual(comparable(reference));
+      }
+      rmSync(ours);
+      rmSync(theirs);
+    },
+  );
 
   it.each(['--output=json', ''])('has the numbers of qemu-img measure (%s)', async (flag) => {
     const theirs = qemu('measure', '-O', 'raw', '--size', '10M', ...(flag ? [flag] : []));
@@ -77,8 +88,21 @@ suite('against the real qemu-img (skipped without it)', () => {
 
   it('reads a file system with files in it, compressed, behind an overlay', async () => {
     if (spawnSync('mke2fs', ['-V']).status !== 0) return;
-    execFileSync('mke2fs', ['-q', '-t', 'ext4', '-d', import.meta.dirname, path('fs.raw'), '24M'], { stdio: 'ignore' });
-    qemu('convert', '-f', 'raw', '-O', 'qcow2', '-c', '-o', 'compression_type=zstd', 'fs.raw', 'fs-base.qcow2');
+    execFileSync('mke2fs', ['-q', '-t', 'ext4', '-d', import.meta.dirname, path('fs.raw'), '24M'], {
+      stdio: 'ignore',
+    });
+    qemu(
+      'convert',
+      '-f',
+      'raw',
+      '-O',
+      'qcow2',
+      '-c',
+      '-o',
+      'compression_type=zstd',
+      'fs.raw',
+      'fs-base.qcow2',
+    );
     qemu('create', '-q', '-f', 'qcow2', '-b', 'fs-base.qcow2', '-F', 'qcow2', 'fs-overlay.qcow2', '40M');
     expect((await run(['convert', path('fs-overlay.qcow2'), path('fs-ours.raw')])).code).toBe(0);
     qemu('convert', '-O', 'raw', 'fs-overlay.qcow2', 'fs-theirs.raw');
@@ -105,9 +129,14 @@ function comparable(rows: readonly Record<string, unknown>[]) {
     if (length === 0) continue;
     const last = merged.at(-1);
     const place = data && !zero ? offset : undefined;
-    const continues = place === undefined || last?.offset === undefined || (last.offset as number) + (last.length as number) === place;
-    const same = last && last.depth === depth && last.zero === zero && last.data === data && last.present === present;
-    if (last && same && continues && (last.offset === undefined) === (place === undefined)) last.length = (last.length as number) + (length as number);
+    const continues =
+      place === undefined ||
+      last?.offset === undefined ||
+      (last.offset as number) + (last.length as number) === place;
+    const same =
+      last && last.depth === depth && last.zero === zero && last.data === data && last.present === present;
+    if (last && same && continues && (last.offset === undefined) === (place === undefined))
+      last.length = (last.length as number) + (length as number);
     else merged.push({ start, length, depth, zero, data, present, offset: place });
   }
   return merged;

@@ -136,8 +136,12 @@ export abstract class BlockNode {
     const below = Object.values(this.children).map((child) => child.limits);
     const [first, ...rest] = below;
     const limits = first ? mergeLimits(first, ...rest) : defaultLimits();
-    // What a node hands on is made legal by the node below, which alone knows where its last block ends.
-    if (this.kind !== 'protocol') limits.requestAlignment = 1;
+    if (this.kind !== 'protocol') {
+      // Blocks are those of the node below, at its offsets: it pads and aligns what is handed on, and alone knows where
+      // its last block ends. Maxima and memory hold here too.
+      limits.requestAlignment = 1;
+      limits.pdiscardAlignment = limits.pwriteZeroesAlignment = 0;
+    }
     await this._refreshLimits(limits);
     checkLimits(limits);
     this.#limits = limits;

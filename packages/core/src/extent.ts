@@ -22,7 +22,7 @@ export interface Extent {
   /** Backing steps from the node that was asked to the layer that says so; 0 is the node itself. */
   depth: number;
   compressed: boolean;
-  /** Where the bytes are in `hostNode`, for plain data only. */
+  /** Where the range is in `hostNode`, for plain data and for zeroes that have a place. */
   hostOffset?: number;
   /** The protocol node that holds the bytes. */
   hostNode?: BlockNode;

@@ -1,5 +1,5 @@
-import { createSha256 } from '#platform';
 import type { BlockNode } from '@blockyard/core';
+import { createSha256 } from '#platform';
 import { Breath } from './breath.ts';
 import { type OperationOptions, ProgressCounter } from './operation.ts';
 import { readInOrder } from './read-in-order.ts';

@@ -56,7 +56,11 @@ export async function compare(a: BlockNode, b: BlockNode, options: CompareOption
         buffers[index] ??= cut.allocate();
         return (buffers[index] as Uint8Array).subarray(0, length);
       });
-      await settleAll(pair.map((data, index) => data && read([a, b][index] as BlockNode, offset, data, signal)).filter((work) => !!work));
+      await settleAll(
+        pair
+          .map((data, index) => data && read([a, b][index] as BlockNode, offset, data, signal))
+          .filter((work) => !!work),
+      );
       const at = firstDifference(pair[0], pair[1]);
       if (at !== -1) first = Math.min(first, offset + at);
     }
@@ -74,8 +78,10 @@ export async function compare(a: BlockNode, b: BlockNode, options: CompareOption
   } finally {
     for (const buffer of buffers) if (buffer) cut.release(buffer);
   }
-  if (first !== Number.POSITIVE_INFINITY) return { identical: false, difference: 'content', offset: first, sizes };
-  if (allocation !== undefined) return { identical: false, difference: 'allocation', offset: allocation, sizes };
+  if (first !== Number.POSITIVE_INFINITY)
+    return { identical: false, difference: 'content', offset: first, sizes };
+  if (allocation !== undefined)
+    return { identical: false, difference: 'allocation', offset: allocation, sizes };
   return { identical: true, sizes };
 }
 
@@ -118,7 +124,12 @@ function firstDifference(a: Uint8Array | undefined, b: Uint8Array | undefined): 
   return at;
 }
 
-async function read(node: BlockNode, offset: number, data: Uint8Array, signal: AbortSignal | undefined): Promise<void> {
+async function read(
+  node: BlockNode,
+  offset: number,
+  data: Uint8Array,
+  signal: AbortSignal | undefined,
+): Promise<void> {
   try {
     await node.read(offset, data, { signal });
   } catch (error) {

@@ -16,7 +16,8 @@ export class ExtentCursor {
   at(offset: number, end: number): MaybePromise<Extent> {
     this.#signal?.throwIfAborted();
     const known = this.#extent;
-    if (known && known.offset <= offset && offset < known.offset + known.length) return cut(known, offset, end);
+    if (known && known.offset <= offset && offset < known.offset + known.length)
+      return cut(known, offset, end);
     const extent = this.#ask(offset, end);
     return extent instanceof Promise ? extent.then((found) => this.#keep(found)) : this.#keep(extent);
   }
@@ -49,5 +50,10 @@ function cut(extent: Extent, offset: number, end: number): Extent {
   const skip = offset - extent.offset;
   const length = Math.min(extent.length - skip, end - offset);
   const { hostOffset } = extent;
-  return { ...extent, offset, length, ...(hostOffset === undefined ? {} : { hostOffset: hostOffset + skip }) };
+  return {
+    ...extent,
+    offset,
+    length,
+    ...(hostOffset === undefined ? {} : { hostOffset: hostOffset + skip }),
+  };
 }

@@ -1,13 +1,13 @@
 export { type Checksum, checksum } from './checksum.ts';
-export { compare, type CompareOptions, type Comparison } from './compare.ts';
+export { type CompareOptions, type Comparison, compare } from './compare.ts';
 export { convert } from './convert/convert.ts';
 export type { ConvertOptions } from './convert/options.ts';
 export type { ConvertRequests, ConvertResult } from './convert/result.ts';
-export { type ImageReport, info, type InfoOptions } from './info.ts';
-export { map, type MapOptions } from './map.ts';
-export { measure, type Measurement, type MeasureOptions } from './measure.ts';
+export { type ImageReport, type InfoOptions, info } from './info.ts';
+export { type MapOptions, map } from './map.ts';
+export { type Measurement, type MeasureOptions, measure } from './measure.ts';
 export type { OperationOptions, Progress } from './operation.ts';
 export { type Piece, readInOrder } from './read-in-order.ts';
 export { type StreamInOptions, type StreamInResult, writeFromStream } from './stream-in.ts';
+export { readToSink, type Sink, type StreamOutResult } from './stream-out.ts';
 export { verify } from './verify.ts';
-export { type Sink, type StreamOutResult, readToSink } from './stream-out.ts';

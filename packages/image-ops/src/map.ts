@@ -10,7 +10,10 @@ export interface MapOptions extends Pick<OperationOptions, 'signal' | 'onProgres
 }
 
 /** The extents of a disk in order, neighbours that say the same joined: `qemu-img map`. */
-export async function* map(node: BlockNode, options: MapOptions = {}): AsyncGenerator<Extent, void, undefined> {
+export async function* map(
+  node: BlockNode,
+  options: MapOptions = {},
+): AsyncGenerator<Extent, void, undefined> {
   const { start = 0, signal } = options;
   checkCount('start', start, 0);
   checkCount('length', options.length ?? 0, 0);

@@ -1,6 +1,6 @@
 import type { BlockNode } from '@blockyard/core';
-import { ExtentCursor } from './cursor.ts';
 import { Breath } from './breath.ts';
+import { ExtentCursor } from './cursor.ts';
 import { checkCount, type OperationOptions, ProgressCounter } from './operation.ts';
 
 /** Sizes in bytes of a new image of the format asked for. */

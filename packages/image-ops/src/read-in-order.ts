@@ -78,7 +78,12 @@ export async function* readInOrder(
   }
 }
 
-async function readOne(node: BlockNode, { offset, length }: Segment, buffer: Uint8Array, signal: AbortSignal | undefined) {
+async function readOne(
+  node: BlockNode,
+  { offset, length }: Segment,
+  buffer: Uint8Array,
+  signal: AbortSignal | undefined,
+) {
   try {
     await node.read(offset, buffer.subarray(0, length), { signal });
   } catch (error) {

@@ -26,7 +26,10 @@ export interface SegmentRules {
 }
 
 /** Cuts a disk into segments, in order and without gaps. Asks as it goes, so that copying can begin at once. */
-export async function* segments(cursor: ExtentCursor, rules: SegmentRules): AsyncGenerator<Segment, void, undefined> {
+export async function* segments(
+  cursor: ExtentCursor,
+  rules: SegmentRules,
+): AsyncGenerator<Segment, void, undefined> {
   const { end, align } = rules;
   // Data seen and not yet given out: [from, at).
   let from = rules.start ?? 0;

@@ -48,13 +48,21 @@ export async function writeFromStream(
       for (const run of sparseRuns(data, offset, sparse, align)) {
         const at = offset + run.start;
         if (!run.zero) {
-          work.push(attempt(target, 'write', at, run.length, () => target.write(at, data.subarray(run.start, run.start + run.length), { signal })));
+          work.push(
+            attempt(target, 'write', at, run.length, () =>
+              target.write(at, data.subarray(run.start, run.start + run.length), { signal }),
+            ),
+          );
           result.bytesWritten += run.length;
           continue;
         }
         zero += run.length;
         if (targetIsZero) continue;
-        work.push(attempt(target, 'writeZeroes', at, run.length, () => target.writeZeroes(at, run.length, { signal, mayUnmap: true })));
+        work.push(
+          attempt(target, 'writeZeroes', at, run.length, () =>
+            target.writeZeroes(at, run.length, { signal, mayUnmap: true }),
+          ),
+        );
       }
       await settleAll(work);
       result.bytesZeroDetected += zero;
@@ -119,7 +127,13 @@ export async function writeFromStream(
   return result;
 }
 
-async function attempt(node: BlockNode, op: string, offset: number, length: number, work: () => unknown): Promise<void> {
+async function attempt(
+  node: BlockNode,
+  op: string,
+  offset: number,
+  length: number,
+  work: () => unknown,
+): Promise<void> {
   try {
     await work();
   } catch (error) {
@@ -129,5 +143,9 @@ async function attempt(node: BlockNode, op: string, offset: number, length: numb
 
 function tooLong(target: BlockNode): BlockError {
   const text = `write to ${target.path || 'the target'}: the stream has more than its ${target.size} bytes`;
-  return new BlockError('ERR_OUT_OF_BOUNDS', text, { op: 'write', path: target.path || undefined, driver: target.driver });
+  return new BlockError('ERR_OUT_OF_BOUNDS', text, {
+    op: 'write',
+    path: target.path || undefined,
+    driver: target.driver,
+  });
 }

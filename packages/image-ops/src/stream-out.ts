@@ -18,7 +18,11 @@ export interface StreamOutResult {
 const zeroBytes = 1 << 20;
 
 /** Sends the whole content to what can only take it in order: a pipe. */
-export async function readToSink(node: BlockNode, sink: Sink, options: OperationOptions = {}): Promise<StreamOutResult> {
+export async function readToSink(
+  node: BlockNode,
+  sink: Sink,
+  options: OperationOptions = {},
+): Promise<StreamOutResult> {
   const { size } = node;
   const progress = new ProgressCounter(size, options);
   const breath = new Breath();

@@ -11,7 +11,8 @@ export class Turns {
 
   /** To be called exactly once for every number, in turn or not. */
   pass(number: number): void {
-    if (number !== this.#next) throw new RangeError(`turn ${number} passed while it was the turn of ${this.#next}`);
+    if (number !== this.#next)
+      throw new RangeError(`turn ${number} passed while it was the turn of ${this.#next}`);
     const resume = this.#waiting.get(++this.#next);
     this.#waiting.delete(this.#next);
     resume?.();

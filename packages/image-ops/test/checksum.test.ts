@@ -13,7 +13,11 @@ const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest(
 describe('checksum', () => {
   it('is that of the content, with no read of holes', async () => {
     const size = 20 * MiB + 5;
-    const disk = await keep(openFilled(size, [{ offset: 3 * MiB + 1, length: 9 * MiB }], { before: () => sleep(Math.random() * 2) }));
+    const disk = await keep(
+      openFilled(size, [{ offset: 3 * MiB + 1, length: 9 * MiB }], {
+        before: () => sleep(Math.random() * 2),
+      }),
+    );
     const expected = sha256(await contents(disk));
     disk.reads.length = 0;
     const result = await checksum(disk, { concurrency: 5 });
@@ -28,9 +32,15 @@ describe('checksum', () => {
 
   it('stops among zeroes and among data', async () => {
     const empty = await keep(registry.openNode({ driver: 'null', size: 2 ** 45, readZeroes: true }));
-    await expect(checksum(empty, { signal: AbortSignal.timeout(30) })).rejects.toMatchObject({ name: 'TimeoutError' });
-    const full = await keep(openFilled(24 * MiB, [{ offset: 0, length: 24 * MiB }], { before: () => sleep(10) }));
-    await expect(checksum(full, { signal: AbortSignal.timeout(15) })).rejects.toMatchObject({ name: 'TimeoutError' });
+    await expect(checksum(empty, { signal: AbortSignal.timeout(30) })).rejects.toMatchObject({
+      name: 'TimeoutError',
+    });
+    const full = await keep(
+      openFilled(24 * MiB, [{ offset: 0, length: 24 * MiB }], { before: () => sleep(10) }),
+    );
+    await expect(checksum(full, { signal: AbortSignal.timeout(15) })).rejects.toMatchObject({
+      name: 'TimeoutError',
+    });
     expect(full.inFlight).toBe(0);
   });
 
@@ -46,7 +56,9 @@ describe('checksum', () => {
 
 describe('readInOrder', () => {
   it('settles its reads when the reader leaves early', async () => {
-    const disk = await keep(openFilled(24 * MiB, [{ offset: 0, length: 24 * MiB }], { before: () => sleep(3) }));
+    const disk = await keep(
+      openFilled(24 * MiB, [{ offset: 0, length: 24 * MiB }], { before: () => sleep(3) }),
+    );
     for await (const { offset, length } of readInOrder(disk)) {
       expect([offset, length]).toEqual([0, 2 * MiB]);
       break;
@@ -60,17 +72,20 @@ describe.each([
   ['node', node],
   ['portable', portable],
 ])('the hash of the %s platform', (_name, { createSha256 }) => {
-  it.each([0, 1, 3, 55, 56, 63, 64, 65, 119, 120, 1000, 100_000])('takes %i bytes, whole and in parts', (length) => {
-    const bytes = noise(length, 42);
-    const whole = createSha256();
-    whole.update(bytes);
-    expect(whole.digest()).toBe(sha256(bytes));
-    const parts = createSha256();
-    for (let at = 0; at < length; ) {
-      const step = 1 + ((at * 31) % 130);
-      parts.update(bytes.subarray(at, at + step));
-      at += step;
-    }
-    expect(parts.digest()).toBe(sha256(bytes));
-  });
+  it.each([0, 1, 3, 55, 56, 63, 64, 65, 119, 120, 1000, 100_000])(
+    'takes %i bytes, whole and in parts',
+    (length) => {
+      const bytes = noise(length, 42);
+      const whole = createSha256();
+      whole.update(bytes);
+      expect(whole.digest()).toBe(sha256(bytes));
+      const parts = createSha256();
+      for (let at = 0; at < length; ) {
+        const step = 1 + ((at * 31) % 130);
+        parts.update(bytes.subarray(at, at + step));
+        at += step;
+      }
+      expect(parts.digest()).toBe(sha256(bytes));
+    },
+  );
 });

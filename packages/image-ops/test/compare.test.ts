@@ -38,7 +38,11 @@ describe('compare', () => {
     const b = await keep(openFilled(6 * MiB, [{ offset: 0, length: 4 * MiB }]));
     expect(await compare(a, b)).toEqual({ identical: true, sizes: [4 * MiB, 6 * MiB] });
     expect(await compare(b, a)).toMatchObject({ identical: true });
-    expect(await compare(a, b, { strict: true })).toEqual({ identical: false, difference: 'size', sizes: [4 * MiB, 6 * MiB] });
+    expect(await compare(a, b, { strict: true })).toEqual({
+      identical: false,
+      difference: 'size',
+      sizes: [4 * MiB, 6 * MiB],
+    });
     await b.write(5 * MiB, Uint8Array.of(9));
     expect(await compare(a, b)).toMatchObject({ identical: false, difference: 'content', offset: 5 * MiB });
   });
@@ -48,7 +52,11 @@ describe('compare', () => {
     const b = await keep(openHooked(4 * MiB));
     await b.write(MiB, new Uint8Array(65536));
     expect(await compare(a, b)).toMatchObject({ identical: true });
-    expect(await compare(a, b, { strict: true })).toMatchObject({ identical: false, difference: 'allocation', offset: MiB });
+    expect(await compare(a, b, { strict: true })).toMatchObject({
+      identical: false,
+      difference: 'allocation',
+      offset: MiB,
+    });
     await a.write(0, Uint8Array.of(1));
     await b.write(0, Uint8Array.of(2));
     expect(await compare(a, b, { strict: true })).toMatchObject({ difference: 'content', offset: 0 });
@@ -67,7 +75,9 @@ describe('compare', () => {
   it('stops when it is told to', async () => {
     const a = await keep(openFilled(24 * MiB, [{ offset: 0, length: 24 * MiB }], { before: () => sleep(5) }));
     const b = await keep(openHooked(24 * MiB));
-    await expect(compare(a, b, { signal: AbortSignal.timeout(8) })).rejects.toMatchObject({ name: 'TimeoutError' });
+    await expect(compare(a, b, { signal: AbortSignal.timeout(8) })).rejects.toMatchObject({
+      name: 'TimeoutError',
+    });
     expect(a.inFlight).toBe(0);
   });
 });

@@ -47,7 +47,9 @@ describe('order', () => {
     const size = 48 * MiB;
     // The first read is the slowest: everything is there before it.
     const source = await keep(
-      openFilled(size, [{ offset: 0, length: size }], { before: (_op, offset) => sleep(offset % (16 * MiB) === 0 ? 30 : 1) }),
+      openFilled(size, [{ offset: 0, length: size }], {
+        before: (_op, offset) => sleep(offset % (16 * MiB) === 0 ? 30 : 1),
+      }),
     );
     const target = await keep(openHooked(size));
     await convert(source, target, { outOfOrder, targetIsZero: true });

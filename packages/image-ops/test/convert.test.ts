@@ -110,7 +110,14 @@ describe('convert', () => {
     const file = await keep(openFilled(4 * MiB, [{ offset: MiB, length: 65536 }]));
     const source = await keep(
       openHooked(4 * MiB, {
-        status: (extent) => ({ ...extent, length: extent.length, data: true, zero: false, hostNode: file, hostOffset: extent.offset }),
+        status: (extent) => ({
+          ...extent,
+          length: extent.length,
+          data: true,
+          zero: false,
+          hostNode: file,
+          hostOffset: extent.offset,
+        }),
       }),
     );
     const target = await keep(openHooked(4 * MiB));
@@ -122,14 +129,25 @@ describe('convert', () => {
     const source = await keep(openFilled(16 * MiB, [{ offset: 5 * MiB, length: 7 * MiB }]));
     const target = await keep(openHooked(16 * MiB));
     const seen: Progress[] = [];
-    const result = await convert(source, target, { targetIsZero: true, onProgress: (progress) => seen.push(progress) });
+    const result = await convert(source, target, {
+      targetIsZero: true,
+      onProgress: (progress) => seen.push(progress),
+    });
     expect(seen[0]).toEqual({ done: 0, total: 16 * MiB, zero: 0 });
-    expect(seen.at(-1)).toEqual({ done: 16 * MiB, total: 16 * MiB, zero: result.bytesZero + result.bytesZeroDetected });
-    for (let i = 1; i < seen.length; i++) expect(seen[i]?.done).toBeGreaterThanOrEqual(seen[i - 1]?.done ?? 0);
+    expect(seen.at(-1)).toEqual({
+      done: 16 * MiB,
+      total: 16 * MiB,
+      zero: result.bytesZero + result.bytesZeroDetected,
+    });
+    for (let i = 1; i < seen.length; i++)
+      expect(seen[i]?.done).toBeGreaterThanOrEqual(seen[i - 1]?.done ?? 0);
   });
 
-  it.each([{ sparse: -1 }, { sparse: 1.5 }, { concurrency: 0 }, { bufferBytes: 0 }])('refuses %o', async (options) => {
-    const node = await keep(openHooked(MiB));
-    await expect(convert(node, node, options)).rejects.toThrow(RangeError);
-  });
+  it.each([{ sparse: -1 }, { sparse: 1.5 }, { concurrency: 0 }, { bufferBytes: 0 }])(
+    'refuses %o',
+    async (options) => {
+      const node = await keep(openHooked(MiB));
+      await expect(convert(node, node, options)).rejects.toThrow(RangeError);
+    },
+  );
 });

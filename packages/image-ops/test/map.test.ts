@@ -47,8 +47,13 @@ describe('info', () => {
   it('tells of a raw image its sizes, and refuses formats by name', async () => {
     const disk = await keep(openHooked(MiB));
     expect(await info(registry, disk)).toMatchObject({ format: 'raw', virtualSize: MiB, fileSize: MiB });
-    await expect(info(registry, disk, { format: 'nope' })).rejects.toMatchObject({ code: 'ERR_UNKNOWN_DRIVER' });
+    await expect(info(registry, disk, { format: 'nope' })).rejects.toMatchObject({
+      code: 'ERR_UNKNOWN_DRIVER',
+    });
     await disk.write(0, Uint8Array.from([0x1f, 0x8b, 8]));
-    await expect(info(registry, disk)).rejects.toMatchObject({ code: 'ERR_UNSUPPORTED_FEATURE', message: /gzip/ });
+    await expect(info(registry, disk)).rejects.toMatchObject({
+      code: 'ERR_UNSUPPORTED_FEATURE',
+      message: /gzip/,
+    });
   });
 });

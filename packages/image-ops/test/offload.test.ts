@@ -12,7 +12,13 @@ async function target(size: number, answer: (length: number) => number | Error) 
   const asked: { offset: number; length: number }[] = [];
   Object.assign(node, {
     supports: { ...node.supports, copyRange: true },
-    async _copyRange(source: BlockNode, from: number, offset: number, length: number, _options: RequestOptions) {
+    async _copyRange(
+      source: BlockNode,
+      from: number,
+      offset: number,
+      length: number,
+      _options: RequestOptions,
+    ) {
       asked.push({ offset, length });
       const count = answer(length);
       if (count instanceof Error) throw count;
@@ -29,7 +35,8 @@ async function target(size: number, answer: (length: number) => number | Error) 
 async function source(size: number) {
   const node = await openFilled(size, [{ offset: MiB, length: size - 2 * MiB }]);
   const host = node.children.file as BlockNode;
-  node.hooks.status = (extent) => (extent.zero ? extent : { ...extent, hostNode: host, hostOffset: extent.offset });
+  node.hooks.status = (extent) =>
+    extent.zero ? extent : { ...extent, hostNode: host, hostOffset: extent.offset };
   return await keep(node);
 }
 
@@ -62,14 +69,17 @@ describe('copyRange', () => {
     await expectSame(from, node);
   });
 
-  it.each([0, Object.assign(new Error('across devices'), { code: 'EXDEV' })])('stops asking after refusals: %s', async (answer) => {
-    const from = await source(130 * MiB);
-    const { node, asked } = await target(130 * MiB, () => answer);
-    const result = await convert(from, node, { targetIsZero: true, copyRange: true, concurrency: 1 });
-    expect(asked.length).toBeLessThanOrEqual(5);
-    expect(result.bytesOffloaded).toBe(0);
-    expect(result.bytesRead).toBe(128 * MiB);
-  });
+  it.each([0, Object.assign(new Error('across devices'), { code: 'EXDEV' })])(
+    'stops asking after refusals: %s',
+    async (answer) => {
+      const from = await source(130 * MiB);
+      const { node, asked } = await target(130 * MiB, () => answer);
+      const result = await convert(from, node, { targetIsZero: true, copyRange: true, concurrency: 1 });
+      expect(asked.length).toBeLessThanOrEqual(5);
+      expect(result.bytesOffloaded).toBe(0);
+      expect(result.bytesRead).toBe(128 * MiB);
+    },
+  );
 
   it('is not asked of another driver, nor without the option', async () => {
     const from = await source(4 * MiB);
@@ -84,7 +94,9 @@ describe('copyRange', () => {
   it('copies through a raw window to the right place', async () => {
     const from = await source(8 * MiB);
     const { node } = await target(12 * MiB, (length) => length);
-    const window = await keep(registry.openNode({ driver: 'raw', offset: 3 * MiB, size: 8 * MiB, file: node } as never));
+    const window = await keep(
+      registry.openNode({ driver: 'raw', offset: 3 * MiB, size: 8 * MiB, file: node } as never),
+    );
     const result = await convert(from, window, { targetIsZero: true, copyRange: true });
     expect(result.bytesOffloaded).toBe(6 * MiB);
     await expectSame(from, window);

@@ -11,17 +11,20 @@ async function* chunks(bytes: Uint8Array, size: number) {
 }
 
 describe('writeFromStream', () => {
-  it.each([1000, 65536, 5 * MiB])('stores chunks of %i bytes, skips zeroes and ends where the stream ends', async (chunk) => {
-    const bytes = noise(9 * MiB + 123, 7);
-    bytes.fill(0, MiB, 4 * MiB);
-    const target = await keep(openHooked(0, { before: () => sleep(Math.random() * 2) }));
-    const result = await writeFromStream(chunks(bytes, chunk), target, { grow: true, targetIsZero: true });
-    expect(result.size).toBe(bytes.length);
-    expect(result.bytesZeroDetected).toBe(3 * MiB);
-    expect(target.size).toBe(bytes.length);
-    expect(Buffer.compare(await contents(target), bytes)).toBe(0);
-    expect(target.stats.flushes).toBe(1);
-  });
+  it.each([1000, 65536, 5 * MiB])(
+    'stores chunks of %i bytes, skips zeroes and ends where the stream ends',
+    async (chunk) => {
+      const bytes = noise(9 * MiB + 123, 7);
+      bytes.fill(0, MiB, 4 * MiB);
+      const target = await keep(openHooked(0, { before: () => sleep(Math.random() * 2) }));
+      const result = await writeFromStream(chunks(bytes, chunk), target, { grow: true, targetIsZero: true });
+      expect(result.size).toBe(bytes.length);
+      expect(result.bytesZeroDetected).toBe(3 * MiB);
+      expect(target.size).toBe(bytes.length);
+      expect(Buffer.compare(await contents(target), bytes)).toBe(0);
+      expect(target.stats.flushes).toBe(1);
+    },
+  );
 
   it('zeroes what a target had, and leaves the rest', async () => {
     const bytes = new Uint8Array(MiB);
@@ -35,7 +38,9 @@ describe('writeFromStream', () => {
 
   it('refuses more than fits, and fails as its source and target fail', async () => {
     const target = await keep(openHooked(MiB));
-    await expect(writeFromStream(chunks(noise(2 * MiB, 1), 65536), target)).rejects.toMatchObject({ code: 'ERR_OUT_OF_BOUNDS' });
+    await expect(writeFromStream(chunks(noise(2 * MiB, 1), 65536), target)).rejects.toMatchObject({
+      code: 'ERR_OUT_OF_BOUNDS',
+    });
     async function* broken() {
       yield noise(4 * MiB, 1);
       throw new Error('the pipe broke');
@@ -46,7 +51,9 @@ describe('writeFromStream', () => {
       await sleep(1);
       if (op === 'write') throw Object.assign(new Error('full'), { code: 'ENOSPC' });
     };
-    await expect(writeFromStream(chunks(noise(20 * MiB, 1), MiB), grown, { grow: true })).rejects.toMatchObject({ code: 'ENOSPC' });
+    await expect(
+      writeFromStream(chunks(noise(20 * MiB, 1), MiB), grown, { grow: true }),
+    ).rejects.toMatchObject({ code: 'ENOSPC' });
     expect(grown.inFlight).toBe(0);
     expect(grown.stats.flushes).toBe(0);
   });
@@ -54,7 +61,11 @@ describe('writeFromStream', () => {
 
 describe('readToSink', () => {
   it('gives every byte in order', async () => {
-    const disk = await keep(openFilled(11 * MiB + 9, [{ offset: 4 * MiB, length: 5 * MiB }], { before: () => sleep(Math.random() * 2) }));
+    const disk = await keep(
+      openFilled(11 * MiB + 9, [{ offset: 4 * MiB, length: 5 * MiB }], {
+        before: () => sleep(Math.random() * 2),
+      }),
+    );
     const received: Uint8Array[] = [];
     const result = await readToSink(disk, { write: async (chunk) => void received.push(chunk.slice()) });
     expect(Buffer.compare(Buffer.concat(received), await contents(disk))).toBe(0);
@@ -62,7 +73,9 @@ describe('readToSink', () => {
   });
 
   it('fails as the sink fails, with nothing left in flight', async () => {
-    const disk = await keep(openFilled(24 * MiB, [{ offset: 0, length: 24 * MiB }], { before: () => sleep(2) }));
+    const disk = await keep(
+      openFilled(24 * MiB, [{ offset: 0, length: 24 * MiB }], { before: () => sleep(2) }),
+    );
     const sink = { write: () => Promise.reject(new Error('nobody reads')) };
     await expect(readToSink(disk, sink)).rejects.toThrow('nobody reads');
     expect(disk.inFlight).toBe(0);

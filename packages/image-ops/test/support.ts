@@ -3,8 +3,8 @@ import {
   type BlockNode,
   createRegistry,
   type Extent,
-  memory,
   type Memory,
+  memory,
   nullDriver,
   type OpenContext,
   PassThroughNode,
@@ -73,7 +73,11 @@ export class HookedNode extends PassThroughNode {
   protected override _flush(options: RequestOptions): Promise<void> {
     return this.#run('flush', 0, 0, () => this.file.flush(options));
   }
-  protected override async _blockStatus(offset: number, length: number, options: RequestOptions): Promise<Extent> {
+  protected override async _blockStatus(
+    offset: number,
+    length: number,
+    options: RequestOptions,
+  ): Promise<Extent> {
     await this.hooks.before?.('blockStatus', offset, length);
     const extent = await this.file.blockStatus(offset, length, options);
     return this.hooks.status?.(extent) ?? extent;
@@ -94,14 +98,22 @@ export const MiB = 1 << 20;
 
 /** An empty disk below a filter that watches. */
 export async function openHooked(size: number, hooks: Hooks = {}): Promise<HookedNode> {
-  const options = { driver: 'hooked', discard: 'unmap', file: { driver: 'memory', size, discard: 'unmap' } } as const;
+  const options = {
+    driver: 'hooked',
+    discard: 'unmap',
+    file: { driver: 'memory', size, discard: 'unmap' },
+  } as const;
   const node = (await registry.openNode(options)) as HookedNode;
   node.hooks = hooks;
   return node;
 }
 
 /** A disk with pseudo-random data at the places given. */
-export async function openFilled(size: number, data: readonly Range[], hooks: Hooks = {}): Promise<HookedNode> {
+export async function openFilled(
+  size: number,
+  data: readonly Range[],
+  hooks: Hooks = {},
+): Promise<HookedNode> {
   const node = await openHooked(size);
   for (const { offset, length } of data) await node.write(offset, noise(length, offset + 1));
   node.writes.length = 0;
@@ -156,5 +168,7 @@ export async function expectSame(a: BlockNode, b: BlockNode): Promise<void> {
   const [one, two] = [await contents(a), await contents(b)];
   if (Buffer.compare(one, two) === 0) return;
   const at = one.findIndex((byte, index) => byte !== two[index]);
-  throw new Error(`the disks differ at byte ${at}: ${one[at]} and ${two[at]} (sizes ${one.length}, ${two.length})`);
+  throw new Error(
+    `the disks differ at byte ${at}: ${one[at]} and ${two[at]} (sizes ${one.length}, ${two.length})`,
+  );
 }

@@ -12,7 +12,11 @@ describe('an operation that never waits can be stopped all the same', () => {
   it.each(['convert', 'compare', 'checksum'] as const)('%s', async (operation) => {
     const [a, b] = [await endless(), await endless()];
     const options = { signal: AbortSignal.timeout(50), sparse: 0 };
-    const work = { convert: () => convert(a, b, options), compare: () => compare(a, b, options), checksum: () => checksum(a, options) };
+    const work = {
+      convert: () => convert(a, b, options),
+      compare: () => compare(a, b, options),
+      checksum: () => checksum(a, options),
+    };
     await expect(work[operation]()).rejects.toMatchObject({ name: 'TimeoutError' });
   });
 });

@@ -1,5 +1,4 @@
 import {
-  type BlockLimits,
   BlockNode,
   type Extent,
   type MaybePromise,
@@ -72,16 +71,6 @@ export class Qcow2Node extends BlockNode {
 
   /** Nothing is written, so nothing is to be flushed. */
   protected override _flush(): void {}
-
-  protected override _refreshLimits(limits: BlockLimits): void {
-    // The nodes below pad and split what they must; here every byte range is as good as another.
-    limits.requestAlignment = 1;
-    limits.maxTransfer = 0;
-    limits.maxPdiscard = 0;
-    limits.maxPwriteZeroes = 0;
-    limits.pdiscardAlignment = 0;
-    limits.pwriteZeroesAlignment = 0;
-  }
 
   protected override _close(): void {
     this.#parts.cache.clear();

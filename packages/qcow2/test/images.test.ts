@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createRegistry, type Disk, type Extent, type OpenSettings } from '@blockyard/core';
+import { native } from '@blockyard/native';
 import { rawPosix } from '@blockyard/raw-posix';
 import {
   type Digest,
@@ -54,6 +55,9 @@ function withExactBacking(map: readonly MappedExtent[], { files }: ImageEntry): 
   );
 }
 
+/** Files over node:fs do not say where their bytes are. */
+const places = native !== undefined;
+
 const readable = images().filter(({ tags }) => !tags.includes('encrypted'));
 
 describe('images of the real qemu-img', () => {
@@ -65,9 +69,12 @@ describe('images of the real qemu-img', () => {
     const told = extents.map(({ offset, hostOffset, ...rest }) => ({
       ...rest,
       start: offset,
-      offset: hostOffset,
+      offset: places ? hostOffset : undefined,
     }));
-    expect(comparable(told)).toEqual(comparable(withExactBacking(image.map, image)));
+    const expected = withExactBacking(image.map, image);
+    expect(comparable(told)).toEqual(
+      comparable(places ? expected : expected.map(({ offset, ...rest }) => rest)),
+    );
   });
 
   const shots = images('snapshots').flatMap((image) =>

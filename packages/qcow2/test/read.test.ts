@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { deflate, pattern } from './support/encode.ts';
 import { ImageBuilder } from './support/image-builder.ts';
-import { openDisk, openNode, readAll } from './support/open.ts';
+import { extents, openDisk, openNode, readAll, registry } from './support/open.ts';
 import { Store, type StoreRead } from './support/store.ts';
 
 const cases = [
@@ -158,6 +158,37 @@ describe('reading', () => {
     await expect(disk.blockStatus(2 * 65536, 65536)).rejects.toMatchObject(missing);
     expect(await disk.blockStatus(0, 4 * 65536)).toMatchObject({ length: 2 * 65536, data: true });
     await disk.close();
+  });
+
+  it('keeps to the byte beyond 32 bits, of the disk and of the file', async () => {
+    const guest = 2 ** 44 + 5 * 2 ** 21;
+    const host = 2 ** 34 + 2 ** 33 + 2 ** 21;
+    const builder = new ImageBuilder({ clusterBits: 21, size: 2 ** 45 });
+    builder
+      .entry(guest, (1n << 63n) | BigInt(host))
+      .entry(guest + 2 ** 21, (1n << 63n) | BigInt(host + 2 ** 21));
+    const stored = deflate(new Uint8Array(2 ** 21).fill(6));
+    const packed = host + 2 ** 35 + 12345;
+    const sectors = Math.floor((packed + stored.length - 1) / 512) - Math.floor(packed / 512);
+    builder.entry(guest + 2 ** 22, (1n << 62n) | (BigInt(sectors) << 49n) | BigInt(packed));
+    const file = await registry.openNode({ driver: 'memory', size: 2 ** 36 });
+    await file.write(0, builder.build());
+    await file.write(host + 1000, pattern(2 ** 21));
+    await file.write(packed, stored);
+    const disk = await registry.open({ driver: 'qcow2', readOnly: true, file });
+    expect(Buffer.compare(await disk.read(guest + 1000, 2 ** 21), pattern(2 ** 21))).toBe(0);
+    expect((await disk.read(guest + 2 ** 22, 2 ** 21)).every((byte) => byte === 6)).toBe(true);
+    const told = (await extents(disk)).map(({ offset, length, data, hostOffset }) => [
+      offset,
+      length,
+      data,
+      hostOffset,
+    ]);
+    expect(told).toContainEqual([guest + 2 ** 22, 2 ** 21, true, undefined]);
+    expect(told.find(([offset]) => offset === guest)).toMatchObject([guest, expect.any(Number), true, host]);
+    expect(told.at(-1)).toEqual([guest + 3 * 2 ** 21, 2 ** 44 - 8 * 2 ** 21, false, undefined]);
+    await disk.close();
+    await file.close();
   });
 
   it('refuses to be opened for writing, and says why', async () => {

@@ -2,15 +2,23 @@ import { checksum } from '@blockyard/image-ops';
 import type { Command } from 'commander';
 import { printable } from '../info/text.ts';
 import { openSource } from '../open/source.ts';
-import { type OutputFlags, outputOptions, type SourceFlags, sourceOptions, type WorkFlags, workOptions } from '../options/common.ts';
+import {
+  type OutputFlags,
+  outputOptions,
+  type SourceFlags,
+  sourceOptions,
+  type WorkFlags,
+  workOptions,
+} from '../options/common.ts';
 import { applyOutput } from '../output/apply.ts';
 import { cliRegistry } from '../registry.ts';
 import type { Terminal } from '../terminal.ts';
 import { withProgress } from '../work.ts';
 
 const help = `
-The digest is that of the raw image: blockyard checksum vm.qcow2 equals sha256sum vm.raw. Holes are not read, but SHA-256
-has to take in their zeroes all the same, at one to two GB a second.
+The digest is that of the raw image: blockyard checksum vm.qcow2 equals
+sha256sum vm.raw. Holes are not read, but SHA-256 has to take in their zeroes all
+the same, at one to two GB a second.
 
 Examples:
   blockyard checksum vm.qcow2

@@ -1,17 +1,25 @@
+import { type Comparison, compare } from '@blockyard/image-ops';
 import type { Command } from 'commander';
-import { compare, type Comparison } from '@blockyard/image-ops';
 import { exitCodes, Interrupted, UsageError } from '../exit.ts';
 import { reportFailure } from '../failure.ts';
 import { openSource } from '../open/source.ts';
-import { type OutputFlags, outputOptions, type SourceFlags, sourceOptions, type WorkFlags, workOptions } from '../options/common.ts';
+import {
+  type OutputFlags,
+  outputOptions,
+  type SourceFlags,
+  sourceOptions,
+  type WorkFlags,
+  workOptions,
+} from '../options/common.ts';
 import { applyOutput } from '../output/apply.ts';
 import { cliRegistry } from '../registry.ts';
 import type { Terminal } from '../terminal.ts';
 import { withProgress } from '../work.ts';
 
 const help = `
-Images of different size are identical when what only one of them has is zero; --strict also asks for equal sizes and
-allocation. Exit code 0: identical; 1: they differ; 2: they could not be compared.
+Images of different size are identical when what only one of them has is zero;
+--strict also asks for equal sizes and allocation.
+Exit code 0: identical; 1: they differ; 2: they could not be compared.
 
 Examples:
   blockyard compare vm.qcow2 vm.raw
@@ -53,7 +61,9 @@ async function run(one: string, two: string, flags: CompareFlags, terminal: Term
     const b = await openSource(two, registry, format === undefined ? rest : { ...rest, format }, terminal);
     try {
       const strict = flags.strict === true;
-      const result = await withProgress(terminal, 'compare', flags, (options) => compare(a, b, { ...options, strict }));
+      const result = await withProgress(terminal, 'compare', flags, (options) =>
+        compare(a, b, { ...options, strict }),
+      );
       if (terminal.json) terminal.printJson({ images: [one, two], ...result });
       else tell(result, terminal);
       return result.identical ? exitCodes.ok : exitCodes.failure;
@@ -68,11 +78,14 @@ async function run(one: string, two: string, flags: CompareFlags, terminal: Term
 function tell({ identical, difference, offset, sizes }: Comparison, terminal: Terminal): void {
   const [one, two] = sizes;
   if (one !== two && difference !== 'size') {
-    terminal.notice(`the sizes differ: ${one} and ${two} bytes${identical ? '; what only one image has is zero' : ''}`);
+    terminal.notice(
+      `the sizes differ: ${one} and ${two} bytes${identical ? '; what only one image has is zero' : ''}`,
+    );
   }
   if (terminal.quiet) return;
   if (identical) terminal.print('Images are identical.');
   else if (difference === 'size') terminal.print(`Sizes differ: ${one} and ${two} bytes (strict mode).`);
-  else if (difference === 'allocation') terminal.print(`Allocation differs at offset ${offset} (strict mode).`);
+  else if (difference === 'allocation')
+    terminal.print(`Allocation differs at offset ${offset} (strict mode).`);
   else terminal.print(`Content differs at offset ${offset}.`);
 }

@@ -1,17 +1,18 @@
 import { type Command, Option } from 'commander';
-import { UsageError } from '../exit.ts';
-import { convertToFile, convertToStream } from '../convert/run.ts';
 import type { ConvertFlags } from '../convert/flags.ts';
+import { convertToFile, convertToStream } from '../convert/run.ts';
+import { UsageError } from '../exit.ts';
 import { cacheNames } from '../options/cache.ts';
 import { outputOptions, sourceOptions, workOptions } from '../options/common.ts';
-import { cliRegistry } from '../registry.ts';
 import { applyOutput } from '../output/apply.ts';
+import { cliRegistry } from '../registry.ts';
 import type { Terminal } from '../terminal.ts';
 
 const help = `
-The target is a new file: it is written under a temporary name in its directory, flushed, and gets its name when all is
-done. After a failure or an interruption nothing is left that looks finished. Unlike qemu-img, a target that exists is
-not overwritten without --overwrite.
+The target is a new file: it is written under a temporary name in its directory,
+flushed, and gets its name when all is done. After a failure or an interruption
+nothing is left that looks finished. Unlike qemu-img, a target that exists is not
+overwritten without --overwrite. All cache modes but unsafe flush once, at the end.
 
 Examples:
   blockyard convert vm.qcow2 vm.raw                     probe the source, write a raw file
@@ -28,9 +29,15 @@ export function define(command: Command, terminal: Terminal, _finish: (code: num
   command.description('Copies the content of an image to another.').argument('<source>').argument('<target>');
   sourceOptions(command, '-T, --source-cache <mode>')
     .option('-O, --target-format <format>', 'format of the target', 'raw')
-    .option('-o, --options <key=value,...>', 'options of the target: preallocation=off|falloc|full; with -n offset=, size= and file.<option>=', collect, [])
-    .option('--source-options <key=value,...>', "more options for the source's driver", collect, [])
-    .addOption(new Option('-t, --cache <mode>', 'host cache for writing').choices(cacheNames).default('writeback'))
+    .option(
+      '-o, --options <key=value,...>',
+      'options of the target: preallocation=off|falloc|full; with -n offset=, size= and file.<option>=',
+      collect,
+    )
+    .option('--source-options <key=value,...>', "more options for the source's driver", collect)
+    .addOption(
+      new Option('-t, --cache <mode>', 'host cache for writing').choices(cacheNames).default('writeback'),
+    )
     .option('-c, --compress', 'store compressed; no raw target can')
     .option('-n, --no-create', 'write into the target as it is: a device, or a file that exists')
     .option('--overwrite', 'replace a target that exists, when the copy is whole')
@@ -39,7 +46,10 @@ export function define(command: Command, terminal: Terminal, _finish: (code: num
     .option('-F, --backing-format <format>', 'format of the backing file')
     .option('-S, --sparse <size>', 'zeroes of at least this length become holes; 0 writes everything', '4k')
     .option('-W, --out-of-order', 'write in any order; faster on devices')
-    .option('-C, --offload', 'let the file system copy or share data where it can; zeroes in it are not looked for')
+    .option(
+      '-C, --offload',
+      'let the file system copy or share data where it can; zeroes in it are not looked for',
+    )
     .option('--target-is-zero', 'with -n: the target reads as zeroes already')
     .option('--target-image-opts', 'the target is given as options: driver=file,filename=vm.raw')
     .option('--verify', 'read the target back, past the page cache, and compare');
@@ -56,8 +66,12 @@ export function define(command: Command, terminal: Terminal, _finish: (code: num
 }
 
 function checkFlags(flags: ConvertFlags & { create: boolean }, target: string): void {
-  if (flags.targetIsZero && flags.create) throw new UsageError('--target-is-zero is for a target that exists; it needs -n');
-  if (flags.overwrite && !flags.create) throw new UsageError('-n writes into the target and --overwrite replaces it: choose one');
-  if (target === '-' && flags.verify) throw new UsageError('--verify: what went down a pipe cannot be read back');
-  if (target === '-' && flags.json) throw new UsageError('--json: standard output is the target; choose another');
+  if (flags.targetIsZero && flags.create)
+    throw new UsageError('--target-is-zero is for a target that exists; it needs -n');
+  if (flags.overwrite && !flags.create)
+    throw new UsageError('-n writes into the target and --overwrite replaces it: choose one');
+  if (target === '-' && flags.verify)
+    throw new UsageError('--verify: what went down a pipe cannot be read back');
+  if (target === '-' && flags.json)
+    throw new UsageError('--json: standard output is the target; choose another');
 }

@@ -1,4 +1,10 @@
-import { type BlockDriver, BlockError, commonOptions, type OptionSpec, type OptionSpecs } from '@blockyard/core';
+import {
+  type BlockDriver,
+  BlockError,
+  commonOptions,
+  type OptionSpec,
+  type OptionSpecs,
+} from '@blockyard/core';
 import type { Command } from 'commander';
 import { type OutputFlags, outputOptions } from '../options/common.ts';
 import { applyOutput } from '../output/apply.ts';
@@ -7,7 +13,8 @@ import { cliRegistry } from '../registry.ts';
 import type { Terminal } from '../terminal.ts';
 
 const help = `
-Options are given in a graph ({"driver":"file","filename":"a.raw","aio":"threads"}), or as key=value with --image-opts.
+Options are given in a graph ({"driver":"file","filename":"a.raw"}), or as key=value
+with --image-opts.
 
 Examples:
   blockyard drivers
@@ -32,7 +39,9 @@ export function define(command: Command, terminal: Terminal): void {
 
 function list(drivers: readonly BlockDriver[], terminal: Terminal): void {
   const order = ['format', 'protocol', 'filter'];
-  const sorted = [...drivers].sort((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind) || (a.name < b.name ? -1 : 1));
+  const sorted = [...drivers].sort(
+    (a, b) => order.indexOf(a.kind) - order.indexOf(b.kind) || (a.name < b.name ? -1 : 1),
+  );
   if (terminal.json) {
     const all = sorted.map((driver) => toJson(driver));
     return terminal.printJson({ drivers: all, commonOptions });
@@ -45,14 +54,21 @@ function describe(driver: BlockDriver, terminal: Terminal): void {
   if (terminal.json) return terminal.printJson({ ...toJson(driver), commonOptions });
   const { dim, bold } = terminal.out;
   terminal.print(`${bold(driver.name)} (${driver.kind}): ${driver.help}`);
-  if (driver.schemes?.length) terminal.print(`${dim('URLs:')} ${driver.schemes.map((scheme) => `${scheme}://`).join(', ')}`);
+  if (driver.schemes?.length)
+    terminal.print(`${dim('URLs:')} ${driver.schemes.map((scheme) => `${scheme}://`).join(', ')}`);
   terminal.print(dim('options:'));
   for (const line of table(rows(driver.options))) terminal.print(`  ${line}`);
   terminal.print(dim('options of every driver:'));
   for (const line of table(rows(commonOptions))) terminal.print(`  ${line}`);
 }
 
-const toJson = ({ name, kind, help, schemes = [], options }: BlockDriver) => ({ name, kind, help, schemes, options });
+const toJson = ({ name, kind, help, schemes = [], options }: BlockDriver) => ({
+  name,
+  kind,
+  help,
+  schemes,
+  options,
+});
 
 function rows(specs: OptionSpecs, path = ''): string[][] {
   return Object.entries(specs).flatMap(([name, spec]) => {

@@ -22,5 +22,9 @@ export const commands: readonly CommandEntry[] = [
   { name: 'checksum', summary: 'SHA-256 of what a guest sees', load: () => import('./checksum.ts') },
   { name: 'drivers', summary: 'the drivers and their options', load: () => import('./drivers.ts') },
   { name: 'probe', summary: 'what this machine can do', load: () => import('./probe.ts') },
-  { name: 'completion', summary: 'a completion script for your shell', load: () => import('./completion.ts') },
+  {
+    name: 'completion',
+    summary: 'a completion script for your shell',
+    load: () => import('./completion.ts'),
+  },
 ];

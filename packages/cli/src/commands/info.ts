@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { infoJson } from '../info/json.ts';
 import { inspectImage } from '../info/inspect.ts';
+import { infoJson } from '../info/json.ts';
 import { infoText } from '../info/text.ts';
 import { type OutputFlags, outputOptions, type SourceFlags, sourceOptions } from '../options/common.ts';
 import { applyOutput } from '../output/apply.ts';
@@ -8,8 +8,8 @@ import { cliRegistry } from '../registry.ts';
 import type { Terminal } from '../terminal.ts';
 
 const help = `
-Opens nothing that the image names: it works when the backing file is missing. With --backing-chain the images behind
-it are opened too, as --references allows.
+Opens nothing that the image names: it works when the backing file is missing. With
+--backing-chain the images behind it are opened too, as --references allows.
 
 Examples:
   blockyard info vm.qcow2
@@ -18,7 +18,9 @@ Examples:
 `;
 
 export function define(command: Command, terminal: Terminal): void {
-  command.description('Prints what an image says of itself, its virtual size and the size of its file.').argument('<image>');
+  command
+    .description('Prints what an image says of itself, its virtual size and the size of its file.')
+    .argument('<image>');
   outputOptions(sourceOptions(command));
   command.option('--backing-chain', 'the images behind it as well').addHelpText('after', help);
   command.action(async (image: string) => {

@@ -1,6 +1,6 @@
-import type { Command } from 'commander';
 import type { Extent } from '@blockyard/core';
 import { map } from '@blockyard/image-ops';
+import type { Command } from 'commander';
 import { openSource } from '../open/source.ts';
 import { type OutputFlags, outputOptions, type SourceFlags, sourceOptions } from '../options/common.ts';
 import { parseSize } from '../options/size.ts';
@@ -9,8 +9,8 @@ import { cliRegistry } from '../registry.ts';
 import type { Terminal } from '../terminal.ts';
 
 const help = `
-The text has a line for each extent of data, as from qemu-img map; --json has every extent with its depth in the backing
-chain, in the keys of qemu-img.
+The text has a line for each extent of data, as from qemu-img map; --json has every
+extent with its depth in the backing chain, in the keys of qemu-img.
 
 Examples:
   blockyard map vm.qcow2
@@ -55,7 +55,16 @@ async function printJson(extents: AsyncIterable<Extent>, terminal: Terminal): Pr
   let line: string | undefined;
   for await (const extent of extents) {
     const { offset: start, length, depth, present, zero, data, compressed, hostOffset: offset } = extent;
-    const json = { start, length, depth, present, zero, data, compressed, ...(offset === undefined ? {} : { offset }) };
+    const json = {
+      start,
+      length,
+      depth,
+      present,
+      zero,
+      data,
+      compressed,
+      ...(offset === undefined ? {} : { offset }),
+    };
     // With the spaces of qemu-img, so that the two can be compared line by line.
     const text = Object.entries(json).map(([key, value]) => `"${key}": ${JSON.stringify(value)}`);
     if (line !== undefined) terminal.print(`${line},`);
@@ -67,7 +76,13 @@ async function printJson(extents: AsyncIterable<Extent>, terminal: Terminal): Pr
 const columns = [16, 16, 16];
 
 async function printText(extents: AsyncIterable<Extent>, terminal: Terminal): Promise<void> {
-  const row = (cells: string[]) => terminal.print(cells.map((cell, i) => cell.padEnd(columns[i] ?? 0)).join('').trimEnd());
+  const row = (cells: string[]) =>
+    terminal.print(
+      cells
+        .map((cell, i) => cell.padEnd(columns[i] ?? 0))
+        .join('')
+        .trimEnd(),
+    );
   row(['Offset', 'Length', 'Mapped to', 'File']);
   const hex = (n: number) => (n === 0 ? '0' : `0x${n.toString(16)}`);
   for await (const { offset, length, data, zero, compressed, hostOffset, hostNode } of extents) {

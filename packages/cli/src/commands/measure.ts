@@ -24,7 +24,9 @@ interface MeasureFlags extends SourceFlags, OutputFlags {
 }
 
 export function define(command: Command, terminal: Terminal): void {
-  command.description('Tells how large a new image would be, for the content of an image or for a size.').argument('[image]');
+  command
+    .description('Tells how large a new image would be, for the content of an image or for a size.')
+    .argument('[image]');
   outputOptions(sourceOptions(command))
     .option('-O, --target-format <format>', 'format of the new image', 'raw')
     .option('--size <size>', 'size of the disk, instead of an image')
@@ -37,10 +39,15 @@ export function define(command: Command, terminal: Terminal): void {
       const text = `measure -O ${flags.targetFormat}: this version writes raw images only; leave out -O`;
       throw new BlockError('ERR_NOT_SUPPORTED', text, { op: 'measure' });
     }
-    if ((image === undefined) === (flags.size === undefined)) throw new UsageError('measure needs an image, or --size: one of them');
+    if ((image === undefined) === (flags.size === undefined))
+      throw new UsageError('measure needs an image, or --size: one of them');
     const { required, fullyAllocated, data } = await run(image, flags, terminal);
     if (terminal.json) {
-      terminal.printJson({ required, 'fully-allocated': fullyAllocated, ...(data === undefined ? {} : { data }) });
+      terminal.printJson({
+        required,
+        'fully-allocated': fullyAllocated,
+        ...(data === undefined ? {} : { data }),
+      });
       return;
     }
     const { dim } = terminal.out;

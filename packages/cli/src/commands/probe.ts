@@ -1,4 +1,4 @@
-import { probe, type Probe } from '@blockyard/native';
+import { type Probe, probe } from '@blockyard/native';
 import type { Command } from 'commander';
 import { type OutputFlags, outputOptions } from '../options/common.ts';
 import { applyOutput } from '../output/apply.ts';
@@ -28,8 +28,14 @@ function rows(found: Probe, { out }: Terminal): string[][] {
   const can = ({ available, reason }: { available: boolean; reason?: string }) =>
     available ? out.green('yes') : `${out.yellow('no')}, ${reason ?? 'no reason is known'}`;
   return [
-    ['platform', `${found.platform}, kernel ${found.kernel}, node ${process.version}, pages of ${found.pageSize} bytes`],
-    ['native addon', can({ available: found.loaded, ...(found.reason === undefined ? {} : { reason: found.reason }) })],
+    [
+      'platform',
+      `${found.platform}, kernel ${found.kernel}, node ${process.version}, pages of ${found.pageSize} bytes`,
+    ],
+    [
+      'native addon',
+      can({ available: found.loaded, ...(found.reason === undefined ? {} : { reason: found.reason }) }),
+    ],
     ...Object.entries(found.engines).map(([name, engine]) => [`engine ${name}`, can(engine)]),
     ['zero scan', found.simd],
     ['huge pages', can(found.hugePages)],

@@ -7,14 +7,21 @@ export function bashScript(commands: readonly CompletedCommand[]): string {
       .filter(({ takesValue }) => takesValue)
       .map(({ flags, values }) => {
         const pattern = flags.map((flag) => `${name}:${flag}`).join('|');
-        const reply = values.length > 0 ? `COMPREPLY=($(compgen -W '${words(values)}' -- "$word"))` : 'compopt -o default';
+        const reply =
+          values.length > 0
+            ? `COMPREPLY=($(compgen -W '${words(values)}' -- "$word"))`
+            : 'compopt -o default';
         return `    ${pattern}) ${reply}; return ;;`;
       }),
   );
-  const flags = commands.map(({ name, options }) => `      ${name}) flags='${words(options.flatMap((option) => option.flags))}' ;;`);
+  const flags = commands.map(
+    ({ name, options }) => `      ${name}) flags='${words(options.flatMap((option) => option.flags))}' ;;`,
+  );
   const first = commands
     .filter((command) => command.values.length > 0)
-    .map(({ name, values }) => `    ${name}) COMPREPLY=($(compgen -W '${words(values)}' -- "$word")); return ;;`);
+    .map(
+      ({ name, values }) => `    ${name}) COMPREPLY=($(compgen -W '${words(values)}' -- "$word")); return ;;`,
+    );
   return `# bash completion for blockyard
 _blockyard() {
   local word=\${COMP_WORDS[COMP_CWORD]} before=\${COMP_WORDS[COMP_CWORD-1]} command=\${COMP_WORDS[1]} flags

@@ -6,8 +6,8 @@ import type { Terminal } from '../terminal.ts';
 /** The options of `convert`, as commander gives them. */
 export interface ConvertFlags extends SourceFlags, OutputFlags, WorkFlags {
   targetFormat: string;
-  options: string[];
-  sourceOptions: string[];
+  options?: string[];
+  sourceOptions?: string[];
   cache: CacheMode;
   compress?: boolean;
   noCreate: boolean;
@@ -39,7 +39,8 @@ export function checkTargetFormat({ flags, registry }: ConvertJob): void {
     throw new BlockError(code, `convert: ${text}`, { op: 'convert', driver: format });
   };
   if (format !== 'raw') {
-    if (registry.drivers.get(format)?.kind === 'format') refuse(`writing ${format} comes in a later version; -O raw is what this one writes`);
+    if (registry.drivers.get(format)?.kind === 'format')
+      refuse(`writing ${format} comes in a later version; -O raw is what this one writes`);
     refuse(`no format is named '${format}'; -O raw is what this version writes`, 'ERR_UNKNOWN_DRIVER');
   }
   if (compress) refuse('-c: a raw target cannot store compressed data; leave out -c');

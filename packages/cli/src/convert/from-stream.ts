@@ -13,14 +13,25 @@ export async function fromStream(job: ConvertJob): Promise<void> {
   const { flags, registry, terminal } = job;
   const { stdin } = terminal.streams;
   if (flags.format !== undefined && flags.format !== 'raw') {
-    throw new UsageError(`-f ${flags.format}: this format needs random access, which standard input has not; save it to a file first`);
+    throw new UsageError(
+      `-f ${flags.format}: this format needs random access, which standard input has not; save it to a file first`,
+    );
   }
   if (flags.snapshot !== undefined) throw new UsageError('-l: standard input has no snapshots');
-  if (flags.verify) throw new UsageError('--verify: what came through a pipe cannot be read again; compare checksums instead');
-  if ((stdin as { isTTY?: boolean }).isTTY) throw new UsageError('standard input is a terminal; give a file or a pipe');
+  if (flags.verify)
+    throw new UsageError(
+      '--verify: what came through a pipe cannot be read again; compare checksums instead',
+    );
+  if ((stdin as { isTTY?: boolean }).isTTY)
+    throw new UsageError('standard input is a terminal; give a file or a pipe');
   const sparse = parseSize(flags.sparse, '-S');
-  const { noCreate, overwrite = false, cache, aio, options, targetImageOpts: imageOpts } = flags;
-  const target = await Target.find(job.target, registry, { cache, aio, noCreate, overwrite, imageOpts, options }, terminal);
+  const { noCreate, overwrite = false, cache, aio, options = [], targetImageOpts: imageOpts } = flags;
+  const target = await Target.find(
+    job.target,
+    registry,
+    { cache, aio, noCreate, overwrite, imageOpts, options },
+    terminal,
+  );
   const started = performance.now();
   // Whoever feeds the pipe may never write again.
   const stop = () => void stdin.destroy(terminal.signal.reason as Error);
@@ -62,7 +73,10 @@ function checkHead(head: Uint8Array, { registry }: ConvertJob): void {
 }
 
 /** Holds the first bytes back until they have been looked at. */
-async function checked(input: AsyncIterator<Uint8Array>, check: (head: Uint8Array) => void): Promise<AsyncIterable<Uint8Array>> {
+async function checked(
+  input: AsyncIterator<Uint8Array>,
+  check: (head: Uint8Array) => void,
+): Promise<AsyncIterable<Uint8Array>> {
   const first: Uint8Array[] = [];
   let held = 0;
   while (held < probeBytes) {

@@ -15,11 +15,14 @@ export function report({ source, target, terminal }: ConvertJob, result: Convert
   const { size, bytesWritten = 0, bytesOffloaded = 0, verified } = result;
   const { err } = terminal;
   const seconds = ms / 1000;
-  const time = seconds < 10 ? `${seconds.toFixed(seconds < 1 ? 2 : 1)} s` : formatDuration(seconds);
+  const time =
+    seconds < 60 ? `${seconds.toFixed(seconds < 1 ? 2 : seconds < 10 ? 1 : 0)} s` : formatDuration(seconds);
   const parts = [
     `${formatBytes(bytesWritten)} written`,
     ...(bytesOffloaded > 0 ? [`${formatBytes(bytesOffloaded)} shared or copied by the kernel`] : []),
-    ...(size > bytesWritten + bytesOffloaded ? [`${formatBytes(size - bytesWritten - bytesOffloaded)} zero`] : []),
+    ...(size > bytesWritten + bytesOffloaded
+      ? [`${formatBytes(size - bytesWritten - bytesOffloaded)} zero`]
+      : []),
     time,
     ...(verified ? ['verified'] : []),
   ];

@@ -1,14 +1,14 @@
 import type { BlockNode } from '@blockyard/core';
-import { convert, type ConvertResult, readToSink, verify } from '@blockyard/image-ops';
+import { type ConvertResult, convert, readToSink, verify } from '@blockyard/image-ops';
 import { openSource, type SourceSettings } from '../open/source.ts';
 import { splitPairs, treeFromPairs } from '../options/key-value.ts';
 import { parseSize } from '../options/size.ts';
 import { Target } from '../target/target.ts';
 import { withProgress } from '../work.ts';
-import { checkTargetFormat, type ConvertJob } from './flags.ts';
-import { report } from './report.ts';
+import { type ConvertJob, checkTargetFormat } from './flags.ts';
 import { fromStream } from './from-stream.ts';
 import { shouldOffload } from './offload.ts';
+import { report } from './report.ts';
 import { standardOutput } from './sink.ts';
 
 /** To a file, device or graph. Whatever goes wrong, nothing is left that looks finished. */
@@ -20,8 +20,13 @@ export async function convertToFile(job: ConvertJob): Promise<void> {
   const source = await openSource(job.source, registry, sourceSettings(job), terminal);
   let target: Target | undefined;
   try {
-    const { noCreate, overwrite = false, cache, aio, options, targetImageOpts: imageOpts } = flags;
-    target = await Target.find(job.target, registry, { cache, aio, noCreate, overwrite, imageOpts, options }, terminal);
+    const { noCreate, overwrite = false, cache, aio, options = [], targetImageOpts: imageOpts } = flags;
+    target = await Target.find(
+      job.target,
+      registry,
+      { cache, aio, noCreate, overwrite, imageOpts, options },
+      terminal,
+    );
     await target.checkDistinct(source);
     const started = performance.now();
     const result = await copy(job, source, target, sparse);
@@ -35,7 +40,12 @@ export async function convertToFile(job: ConvertJob): Promise<void> {
   }
 }
 
-async function copy(job: ConvertJob, source: BlockNode, target: Target, sparse: number): Promise<ConvertResult> {
+async function copy(
+  job: ConvertJob,
+  source: BlockNode,
+  target: Target,
+  sparse: number,
+): Promise<ConvertResult> {
   const { flags, terminal } = job;
   const node = await target.open(source.size);
   try {
@@ -76,7 +86,7 @@ export async function convertToStream(job: ConvertJob): Promise<void> {
 }
 
 function sourceSettings({ flags, registry }: ConvertJob): SourceSettings {
-  const { snapshot, sourceOptions } = flags;
+  const { snapshot, sourceOptions = [] } = flags;
   const extra = treeFromPairs(sourceOptions.flatMap(splitPairs), registry, flags.format ?? 'qcow2');
   return { ...flags, snapshot, extra };
 }

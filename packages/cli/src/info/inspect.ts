@@ -26,13 +26,22 @@ export async function inspectImage(
   terminal: Terminal,
 ): Promise<NamedReport[]> {
   const image = parseImage(text, registry, flags.imageOpts);
-  if (image.kind === 'stream') throw new UsageError('info needs an image with random access, and standard input has none');
-  const graph = image.kind === 'tree' && image.tree.driver !== undefined && registry.drivers.get(image.tree.driver)?.kind !== 'protocol';
+  if (image.kind === 'stream')
+    throw new UsageError('info needs an image with random access, and standard input has none');
+  const graph =
+    image.kind === 'tree' &&
+    image.tree.driver !== undefined &&
+    registry.drivers.get(image.tree.driver)?.kind !== 'protocol';
   if (chain || graph) return await inspectGraph(text, registry, flags, chain, terminal);
   const mode = cacheModes[(flags.sourceCache ?? 'writeback') as CacheMode];
-  const options = image.kind === 'tree' && image.tree.driver !== undefined ? image.tree : fileOptions(image, registry, flags);
+  const options =
+    image.kind === 'tree' && image.tree.driver !== undefined
+      ? image.tree
+      : fileOptions(image, registry, flags);
   const file = await openDirect(mode.direct, terminal, (direct) =>
-    registry.openNode({ ...options, readOnly: true, cache: { ...mode, direct } } as never, { signal: terminal.signal }),
+    registry.openNode({ ...options, readOnly: true, cache: { ...mode, direct } } as never, {
+      signal: terminal.signal,
+    }),
   );
   try {
     return [await reportOf(await info(registry, file, { format: flags.format }), file, text)];
@@ -42,14 +51,26 @@ export async function inspectImage(
 }
 
 /** By the open graph: what a graph says is behind an image counts, not what the image says. */
-async function inspectGraph(text: string, registry: Registry, flags: SourceFlags, chain: boolean, terminal: Terminal) {
+async function inspectGraph(
+  text: string,
+  registry: Registry,
+  flags: SourceFlags,
+  chain: boolean,
+  terminal: Terminal,
+) {
   const root = await openSource(text, registry, flags, terminal);
   try {
     const reports: NamedReport[] = [];
     for (let node: BlockNode | undefined = root; node; node = chain ? node.children.backing : undefined) {
       const { file = node } = node.children;
       const report = await info(registry, file, { format: node.kind === 'format' ? node.driver : 'raw' });
-      reports.push(await reportOf({ ...report, virtualSize: node.size }, protocolNode(file), reports.length === 0 ? text : protocolNode(file).path));
+      reports.push(
+        await reportOf(
+          { ...report, virtualSize: node.size },
+          protocolNode(file),
+          reports.length === 0 ? text : protocolNode(file).path,
+        ),
+      );
     }
     return reports;
   } finally {

@@ -25,7 +25,8 @@ export function infoText(report: NamedReport, colors: Colors): string {
   }
   if (report.dataFile !== undefined) lines.push(['data file', report.dataFile]);
   const text = lines.map(([label, value]) => `${colors.dim(`${label}:`)} ${printable(value)}`);
-  if (snapshots?.length) text.push(colors.dim('snapshots:'), ...snapshotTable(snapshots).map((line) => `  ${line}`));
+  if (snapshots?.length)
+    text.push(colors.dim('snapshots:'), ...snapshotTable(snapshots).map((line) => `  ${line}`));
   const specific = Object.entries(report.formatSpecific ?? {});
   if (specific.length > 0) text.push(colors.dim('format specific:'), ...specificLines(specific, 1));
   return text.join('\n');
@@ -33,7 +34,10 @@ export function infoText(report: NamedReport, colors: Colors): string {
 
 /** Names come from images: no control character reaches the terminal. */
 export const printable = (text: string): string =>
-  text.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, (c) => `\\x${c.charCodeAt(0).toString(16).padStart(2, '0')}`);
+  text.replaceAll(
+    /[\u0000-\u001f\u007f-\u009f]/g,
+    (c) => `\\x${c.charCodeAt(0).toString(16).padStart(2, '0')}`,
+  );
 
 function snapshotTable(snapshots: readonly SnapshotInformation[]): string[] {
   const rows = snapshots.map((snapshot) => [
@@ -63,10 +67,15 @@ function specificLines(entries: [string, unknown][], depth: number): string[] {
   return entries.flatMap(([name, value]) => {
     const label = name.replaceAll('-', ' ');
     if (Array.isArray(value)) {
-      if (value.every((item) => typeof item !== 'object')) return [`${indent}${label}: ${printable(value.join(', ')) || 'none'}`];
-      return value.flatMap((item, index) => [`${indent}${label} [${index}]:`, ...specificLines(Object.entries(item as object), depth + 1)]);
+      if (value.every((item) => typeof item !== 'object'))
+        return [`${indent}${label}: ${printable(value.join(', ')) || 'none'}`];
+      return value.flatMap((item, index) => [
+        `${indent}${label} [${index}]:`,
+        ...specificLines(Object.entries(item as object), depth + 1),
+      ]);
     }
-    if (typeof value === 'object' && value !== null) return [`${indent}${label}:`, ...specificLines(Object.entries(value), depth + 1)];
+    if (typeof value === 'object' && value !== null)
+      return [`${indent}${label}:`, ...specificLines(Object.entries(value), depth + 1)];
     return [`${indent}${label}: ${printable(String(value))}`];
   });
 }

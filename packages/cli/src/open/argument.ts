@@ -12,10 +12,12 @@ export type ImageArgument =
 export function parseImage(text: string, registry: Registry, imageOpts = false): ImageArgument {
   if (text === '') throw new UsageError('the name of the image is empty');
   if (text.includes('\0')) throw new UsageError('the name of the image has a NUL character');
-  if (imageOpts) return { kind: 'tree', text, tree: checkTree(treeFromPairs(splitPairs(text), registry), text) };
+  if (imageOpts)
+    return { kind: 'tree', text, tree: checkTree(treeFromPairs(splitPairs(text), registry), text) };
   if (text === '-') return { kind: 'stream', text };
   if (text.startsWith('{')) return { kind: 'tree', text, tree: checkTree(parseJson(text), text) };
-  if (text.startsWith('json:')) return { kind: 'tree', text, tree: checkTree(parseJson(text.slice(5)), text) };
+  if (text.startsWith('json:'))
+    return { kind: 'tree', text, tree: checkTree(parseJson(text.slice(5)), text) };
   return { kind: 'name', text };
 }
 
@@ -23,7 +25,9 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new UsageError(`the image argument is not JSON: ${(error as Error).message}; for a file of that name write ./${text.slice(0, 20)}`);
+    throw new UsageError(
+      `the image argument is not JSON: ${(error as Error).message}; for a file of that name write ./${text.slice(0, 20)}`,
+    );
   }
 }
 

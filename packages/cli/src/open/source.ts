@@ -15,11 +15,19 @@ export interface SourceSettings extends SourceFlags {
 }
 
 /** Opens an image to be read: the bytes of its disk. */
-export async function openSource(text: string, registry: Registry, flags: SourceSettings, terminal: Terminal): Promise<BlockNode> {
+export async function openSource(
+  text: string,
+  registry: Registry,
+  flags: SourceSettings,
+  terminal: Terminal,
+): Promise<BlockNode> {
   const image = parseImage(text, registry, flags.imageOpts);
-  if (image.kind === 'stream') throw new UsageError('standard input has no random access, which this needs; save it to a file first');
+  if (image.kind === 'stream')
+    throw new UsageError('standard input has no random access, which this needs; save it to a file first');
   const mode = cacheModes[(flags.sourceCache ?? 'writeback') as CacheMode];
-  return await openDirect(mode.direct, terminal, (direct) => openWith(image, registry, flags, { ...mode, direct }, terminal.signal));
+  return await openDirect(mode.direct, terminal, (direct) =>
+    openWith(image, registry, flags, { ...mode, direct }, terminal.signal),
+  );
 }
 
 async function openWith(
@@ -39,7 +47,10 @@ async function openWith(
     }
     if (snapshot !== undefined) checkSnapshots(registry, image.tree.driver);
     const tree = image.tree as NodeOptions;
-    return await registry.openNode({ ...tree, ...root, ...common, cache: { ...cache, ...tree.cache } }, settings);
+    return await registry.openNode(
+      { ...tree, ...root, ...common, cache: { ...cache, ...tree.cache } },
+      settings,
+    );
   }
   const file = fileOptions(image, registry, flags);
   const below = await registry.openNode({ ...file, ...common, cache: { ...cache, ...file.cache } }, settings);
@@ -47,7 +58,10 @@ async function openWith(
     const format = flags.format ?? (await probeFormat(below, registry.drivers.values()));
     checkFormat(registry, format);
     if (snapshot !== undefined) checkSnapshots(registry, format);
-    return await registry.openNode({ ...root, ...common, driver: format, file: below } as NodeOptions, settings);
+    return await registry.openNode(
+      { ...root, ...common, driver: format, file: below } as NodeOptions,
+      settings,
+    );
   } finally {
     // The format's node holds it too.
     await below.close();
@@ -55,7 +69,11 @@ async function openWith(
 }
 
 /** The protocol node's options that an image argument stands for. */
-export function fileOptions(image: ImageArgument & { kind: 'name' | 'tree' }, registry: Registry, flags: SourceFlags): NodeOptions {
+export function fileOptions(
+  image: ImageArgument & { kind: 'name' | 'tree' },
+  registry: Registry,
+  flags: SourceFlags,
+): NodeOptions {
   const file = image.kind === 'name' ? registry.parseName(image.text) : (image.tree.file as NodeOptions);
   const known = registry.drivers.get(file.driver)?.options ?? {};
   return {
@@ -75,11 +93,19 @@ export function snapshotName(text: string): string {
 
 export function checkFormat(registry: Registry, format: string): void {
   if (registry.drivers.get(format)?.kind === 'format') return;
-  const formats = [...registry.drivers.values()].filter(({ kind }) => kind === 'format').map(({ name }) => name);
-  throw new BlockError('ERR_UNKNOWN_DRIVER', `no format is named '${format}'; there are ${formats.join(', ')}`, { op: 'open' });
+  const formats = [...registry.drivers.values()]
+    .filter(({ kind }) => kind === 'format')
+    .map(({ name }) => name);
+  throw new BlockError(
+    'ERR_UNKNOWN_DRIVER',
+    `no format is named '${format}'; there are ${formats.join(', ')}`,
+    { op: 'open' },
+  );
 }
 
 function checkSnapshots(registry: Registry, format: string): void {
   if (registry.drivers.get(format)?.options.snapshot) return;
-  throw new BlockError('ERR_NOT_SUPPORTED', `the format ${format} has no internal snapshots; leave out -l`, { op: 'open' });
+  throw new BlockError('ERR_NOT_SUPPORTED', `the format ${format} has no internal snapshots; leave out -l`, {
+    op: 'open',
+  });
 }

@@ -31,11 +31,20 @@ export function sourceOptions(command: Command, cacheFlag = '-T, --cache <mode>'
   return command
     .option('-f, --format <format>', 'format of the image; without it the first bytes tell')
     .option('--image-opts', 'the image is given as options: driver=qcow2,file.filename=vm.qcow2')
-    .addOption(new Option(cacheFlag, 'host cache for reading; none reads past it (direct)').choices(cacheNames).default('writeback'))
-    .addOption(new Option('--aio <engine>', 'how requests reach the kernel').choices(aioNames).default('auto'))
+    .addOption(
+      new Option(cacheFlag, 'host cache for reading; none reads past it (direct)')
+        .choices(cacheNames)
+        .default('writeback'),
+    )
+    .addOption(
+      new Option('--aio <engine>', 'how requests reach the kernel').choices(aioNames).default('auto'),
+    )
     .option('-U, --force-share', 'read an image that is in use by a writer; what is read may be inconsistent')
     .addOption(
-      new Option('--references <policy>', 'backing and data files that are opened because an image names them')
+      new Option(
+        '--references <policy>',
+        'backing and data files that are opened because an image names them',
+      )
         .choices(referenceNames)
         .default('same-directory'),
     )

@@ -6,7 +6,10 @@ export type Tree = { [key: string]: unknown };
 
 /** Splits 'a=1,b.c=2'; a comma is doubled to be part of a value, as in QEMU. A key alone is 'on'. */
 export function splitPairs(text: string): [key: string, value: string][] {
-  const parts = text.replaceAll(',,', '\0').split(',').filter((part) => part !== '');
+  const parts = text
+    .replaceAll(',,', '\0')
+    .split(',')
+    .filter((part) => part !== '');
   return parts.map((part) => {
     const whole = part.replaceAll('\0', ',');
     const equals = whole.indexOf('=');
@@ -15,24 +18,32 @@ export function splitPairs(text: string): [key: string, value: string][] {
 }
 
 /** An options tree from dotted keys, with the types that the drivers' option specs ask for: `--image-opts`, `-o`. */
-export function treeFromPairs(pairs: readonly (readonly [string, string])[], registry: Registry, driver?: string): Tree {
+export function treeFromPairs(
+  pairs: readonly (readonly [string, string])[],
+  registry: Registry,
+  driver?: string,
+): Tree {
   const tree: Tree = {};
   for (const [key, value] of pairs) insert(tree, key.split('.').map(camelCase), value, key);
   return typed(tree, specsOf(registry, driver ?? (tree.driver as string | undefined)), registry, '') as Tree;
 }
 
 /** QEMU writes 'no-flush' where the options here are named 'noFlush'. */
-const camelCase = (name: string): string => name.replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+const camelCase = (name: string): string =>
+  name.replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
 function insert(tree: Tree, [name = '', ...rest]: string[], value: string, key: string): void {
-  if (['', '__proto__', 'constructor', 'prototype'].includes(name)) throw new UsageError(`'${key}': not the name of an option`);
+  if (['', '__proto__', 'constructor', 'prototype'].includes(name))
+    throw new UsageError(`'${key}': not the name of an option`);
   if (rest.length === 0) {
-    if (typeof tree[name] === 'object') throw new UsageError(`'${key}' is given both a value and options of its own`);
+    if (typeof tree[name] === 'object')
+      throw new UsageError(`'${key}' is given both a value and options of its own`);
     tree[name] = value;
     return;
   }
   tree[name] ??= {};
-  if (typeof tree[name] !== 'object') throw new UsageError(`'${key}' is given both a value and options of its own`);
+  if (typeof tree[name] !== 'object')
+    throw new UsageError(`'${key}' is given both a value and options of its own`);
   insert(tree[name] as Tree, rest, value, key);
 }
 
@@ -54,7 +65,12 @@ function convert(value: unknown, spec: OptionSpec, registry: Registry, path: str
     if (spec.type === 'object') return typed(value as Tree, spec.fields, registry, path);
     if (spec.type !== 'node') return value;
     // The driver's own check says what is wrong with an unknown one.
-    return typed(value as Tree, specsOf(registry, (value as Tree).driver as string | undefined), registry, path);
+    return typed(
+      value as Tree,
+      specsOf(registry, (value as Tree).driver as string | undefined),
+      registry,
+      path,
+    );
   }
   const text = value as string;
   switch (spec.type) {

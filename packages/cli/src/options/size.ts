@@ -8,7 +8,9 @@ export function parseSize(text: string, what: string): number {
   const power = match?.[2] ? suffixes.indexOf(match[2].toLowerCase()) + 1 : 0;
   const bytes = match ? Number(match[1]) * 1024 ** power : Number.NaN;
   if (!Number.isSafeInteger(bytes)) {
-    throw new UsageError(`${what}: expected a size like 4096, 64k, 1.5M or 10G that is a whole number of bytes, got '${text}'`);
+    throw new UsageError(
+      `${what}: expected a size like 4096, 64k, 1.5M or 10G that is a whole number of bytes, got '${text}'`,
+    );
   }
   return bytes;
 }

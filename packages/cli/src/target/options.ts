@@ -24,13 +24,20 @@ export function parseTargetOptions(texts: readonly string[], registry: Registry)
     preallocation = value as TargetOptions['preallocation'];
     return false;
   });
-  const filePairs = rest.filter(([key]) => key.startsWith('file.')).map(([key, value]) => [key.slice(5), value] as const);
+  const filePairs = rest
+    .filter(([key]) => key.startsWith('file.'))
+    .map(([key, value]) => [key.slice(5), value] as const);
   const rawPairs = rest.filter(([key]) => !key.startsWith('file.'));
   const known = registry.drivers.get('raw')?.options ?? {};
   for (const [key] of rawPairs) {
     const name = key.split('.')[0] ?? '';
-    if (!Object.hasOwn(known, name) && !['discard', 'detectZeroes', 'detect-zeroes', 'cache'].includes(name)) {
-      throw new UsageError(`-o ${key}: a raw target has no such option; it has preallocation, offset, size and, of its file, file.<option> (see blockyard drivers file)`);
+    if (
+      !Object.hasOwn(known, name) &&
+      !['discard', 'detectZeroes', 'detect-zeroes', 'cache'].includes(name)
+    ) {
+      throw new UsageError(
+        `-o ${key}: a raw target has no such option; it has preallocation, offset, size and, of its file, file.<option> (see blockyard drivers file)`,
+      );
     }
   }
   return {

@@ -18,20 +18,43 @@ export type Place =
 export async function findPlace(path: string, flags: PlaceFlags): Promise<Place> {
   const found = await statOf(path);
   if (!found) {
-    if (flags.noCreate) throw refuse('ENOENT', path, 'there is no such file, and with -n none is made; leave out -n, or check the name');
-    if (await isLink(path)) throw refuse('ENOENT', path, 'it is a symbolic link that leads to nothing; remove it, or make what it leads to');
+    if (flags.noCreate)
+      throw refuse(
+        'ENOENT',
+        path,
+        'there is no such file, and with -n none is made; leave out -n, or check the name',
+      );
+    if (await isLink(path))
+      throw refuse(
+        'ENOENT',
+        path,
+        'it is a symbolic link that leads to nothing; remove it, or make what it leads to',
+      );
     return { kind: 'new', path, mode: undefined };
   }
   if (found.isDirectory()) throw refuse('EISDIR', path, 'it is a directory; name a file in it');
   if (found.isBlockDevice()) {
     if (flags.noCreate || flags.overwrite) return { kind: 'in-place', path, what: 'block device' };
-    throw refuse('ERR_TARGET_EXISTS', path, 'it is a block device, and what is on it would be lost; -n writes to it');
+    throw refuse(
+      'ERR_TARGET_EXISTS',
+      path,
+      'it is a block device, and what is on it would be lost; -n writes to it',
+    );
   }
   if (!found.isFile()) {
-    throw refuse('ERR_NOT_SUPPORTED', path, "it is no regular file or block device; use '-' to write to a stream");
+    throw refuse(
+      'ERR_NOT_SUPPORTED',
+      path,
+      "it is no regular file or block device; use '-' to write to a stream",
+    );
   }
   if (flags.noCreate) return { kind: 'in-place', path, what: 'file' };
-  if (!flags.overwrite) throw refuse('ERR_TARGET_EXISTS', path, 'it exists already; choose another name, or say --overwrite to replace it');
+  if (!flags.overwrite)
+    throw refuse(
+      'ERR_TARGET_EXISTS',
+      path,
+      'it exists already; choose another name, or say --overwrite to replace it',
+    );
   // What a link leads to is replaced, not the link.
   return { kind: 'new', path: await realpath(path), mode: found.mode & 0o7777 };
 }

@@ -31,7 +31,13 @@ export class Target {
   readonly #temporary: TemporaryFile | undefined;
   #opened = false;
 
-  private constructor(name: string, registry: Registry, flags: TargetFlags, terminal: Terminal, found: { place?: Place; tree?: NodeOptions }) {
+  private constructor(
+    name: string,
+    registry: Registry,
+    flags: TargetFlags,
+    terminal: Terminal,
+    found: { place?: Place; tree?: NodeOptions },
+  ) {
     this.#name = name;
     this.#registry = registry;
     this.#flags = flags;
@@ -39,15 +45,22 @@ export class Target {
     this.#options = parseTargetOptions(flags.options, registry);
     this.#place = found.place;
     this.#tree = found.tree;
-    if (found.place?.kind === 'new') this.#temporary = new TemporaryFile(found.place.path, found.place.mode !== undefined);
+    if (found.place?.kind === 'new')
+      this.#temporary = new TemporaryFile(found.place.path, found.place.mode !== undefined);
   }
 
   /** @throws BlockError when the target is there and must not be touched. */
-  static async find(text: string, registry: Registry, flags: TargetFlags, terminal: Terminal): Promise<Target> {
+  static async find(
+    text: string,
+    registry: Registry,
+    flags: TargetFlags,
+    terminal: Terminal,
+  ): Promise<Target> {
     const image = parseImage(text, registry, flags.imageOpts);
     if (image.kind === 'stream') throw new TypeError('a stream is no target with random access');
     const tree = image.kind === 'tree' ? (image.tree as NodeOptions) : registry.parseName(image.text);
-    if (image.kind === 'tree' || tree.driver !== 'file') return new Target(text, registry, flags, terminal, { tree });
+    if (image.kind === 'tree' || tree.driver !== 'file')
+      return new Target(text, registry, flags, terminal, { tree });
     const place = await findPlace(tree.filename as string, flags);
     if (place.kind === 'new' && flags.options.some((text) => /(^|,)(offset|size)=/.test(text))) {
       throw new UsageError('-o offset and size are a window on a target that exists; they need -n');
@@ -108,7 +121,9 @@ export class Target {
   /** Removes what is unfinished. @returns in which state things are left; undefined when nothing was touched. */
   async giveUp(): Promise<string | undefined> {
     if (this.#temporary) return this.#opened ? await this.#temporary.discard() : undefined;
-    return this.#opened ? `${this.#name} was being written in place: it holds a part of the copy, do not use it` : undefined;
+    return this.#opened
+      ? `${this.#name} was being written in place: it holds a part of the copy, do not use it`
+      : undefined;
   }
 
   async #openNode(readOnly: boolean, cache: { direct: boolean; noFlush: boolean }): Promise<BlockNode> {
@@ -117,7 +132,12 @@ export class Target {
     return await openDirect(cache.direct, this.#terminal, async (direct) => {
       const common = { readOnly, discard: 'unmap' as const, cache: { ...cache, direct } };
       const filename = this.#temporary?.path ?? this.#name;
-      const below: NodeOptions = this.#tree ?? { driver: 'file', filename, ...(aio && aio !== 'auto' ? { aio } : {}), ...file };
+      const below: NodeOptions = this.#tree ?? {
+        driver: 'file',
+        filename,
+        ...(aio && aio !== 'auto' ? { aio } : {}),
+        ...file,
+      };
       const window = Object.keys(raw).length > 0;
       const tree = window ? { driver: 'raw', ...common, ...raw, file: below } : { ...common, ...below };
       return await this.#registry.openNode(tree as NodeOptions, { signal: this.#terminal.signal });

@@ -12,7 +12,9 @@ export function temporaryName(path: string): string {
   let name = basename(path);
   while (Buffer.byteLength(name) > longestName) name = name.slice(0, -1);
   // Not a secret: the file is made exclusively.
-  const unique = Math.floor(Math.random() * 2 ** 32).toString(16).padStart(8, '0');
+  const unique = Math.floor(Math.random() * 2 ** 32)
+    .toString(16)
+    .padStart(8, '0');
   return join(dirname(path), `.${name}.${unique}.partial`);
 }
 

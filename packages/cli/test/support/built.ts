@@ -15,7 +15,9 @@ function isStale(): boolean {
   const built = changed(join(cli, 'dist/main.cjs'));
   return bundled.some((name) => {
     const sources = join(packages, name, 'src');
-    return readdirSync(sources, { recursive: true }).some((file) => changed(join(sources, String(file))) > built);
+    return readdirSync(sources, { recursive: true }).some(
+      (file) => changed(join(sources, String(file))) > built,
+    );
   });
 }
 
@@ -30,7 +32,10 @@ export async function ensureBuilt(): Promise<void> {
       continue;
     }
     try {
-      const run = spawnSync(process.execPath, [join(cli, '../../node_modules/tsup/dist/cli-default.js')], { cwd: cli, encoding: 'utf8' });
+      const run = spawnSync(process.execPath, [join(cli, '../../node_modules/tsup/dist/cli-default.js')], {
+        cwd: cli,
+        encoding: 'utf8',
+      });
       if (run.status !== 0) throw new Error(`tsup failed:\n${run.stdout}${run.stderr}`);
     } finally {
       rmSync(lock, { recursive: true, force: true });

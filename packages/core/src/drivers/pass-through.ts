@@ -2,7 +2,6 @@ import type { IoData } from '@blockyard/iov-utils';
 import type { BlockDriver, ChildOptions, OpenContext } from '../driver.ts';
 import type { Extent } from '../extent.ts';
 import { BlockNode } from '../block-node.ts';
-import type { BlockLimits } from '../limits.ts';
 import type {
   MaybePromise,
   ReadOptions,
@@ -60,16 +59,6 @@ export class PassThroughNode extends BlockNode {
     options: RequestOptions,
   ): MaybePromise<number> {
     return this.file.copyRange((source as PassThroughNode).file, sourceOffset, offset, length, options);
-  }
-
-  /** The node below pads and splits what it must: done here too, a last block would go past its unaligned end. */
-  protected override _refreshLimits(limits: BlockLimits): MaybePromise<void> {
-    limits.requestAlignment = 1;
-    limits.maxTransfer = 0;
-    limits.maxPdiscard = 0;
-    limits.maxPwriteZeroes = 0;
-    limits.pdiscardAlignment = 0;
-    limits.pwriteZeroesAlignment = 0;
   }
 }
 

@@ -2,7 +2,6 @@ import { copyTo, type IoData } from '@blockyard/iov-utils';
 import type { BlockDriver, ChildOptions, OpenContext } from '../driver.ts';
 import { BlockError } from '../errors.ts';
 import type { Extent } from '../extent.ts';
-import type { BlockLimits } from '../limits.ts';
 import { BlockNode } from '../block-node.ts';
 import { probeHead } from '../probe.ts';
 import type {
@@ -91,15 +90,6 @@ class RawNode extends BlockNode {
     const from = source as RawNode;
     if (this.#probed && offset < sector) return 0;
     return this.#file.copyRange(from.#file, from.#offset + sourceOffset, this.#offset + offset, length, options);
-  }
-
-  protected override _refreshLimits(limits: BlockLimits): void {
-    // A window may begin anywhere: what is aligned here need not be below, where it is cut and padded.
-    limits.maxTransfer = 0;
-    limits.maxPdiscard = 0;
-    limits.maxPwriteZeroes = 0;
-    limits.pdiscardAlignment = 0;
-    limits.pwriteZeroesAlignment = 0;
   }
 
   async #writeGuarded(offset: number, from: IoData, options: WriteOptions): Promise<void> {

@@ -7,7 +7,7 @@ import { segments } from '../segments.ts';
 import { Turns } from '../turns.ts';
 import { Copier } from './copier.ts';
 import { createOffload } from './offload.ts';
-import { checkSparse, type ConvertOptions, defaultSparse } from './options.ts';
+import { type ConvertOptions, checkSparse, defaultSparse } from './options.ts';
 import { type ConvertResult, emptyResult } from './result.ts';
 
 /** One request to write zeroes is no longer than this, so that progress and aborts are not far away. */
@@ -60,6 +60,11 @@ function checkFits(size: number, source: BlockNode, target: BlockNode): void {
   if (target.size >= size) return;
   const where = target.path ? ` ${target.path}` : '';
   const text = `convert to${where}: the target has ${target.size} bytes and the source ${size}; make the target larger, or choose another`;
-  const details = { op: 'convert', path: target.path || source.path || undefined, node: target.name, driver: target.driver };
+  const details = {
+    op: 'convert',
+    path: target.path || source.path || undefined,
+    node: target.name,
+    driver: target.driver,
+  };
   throw new BlockError('ERR_OUT_OF_BOUNDS', text, details);
 }

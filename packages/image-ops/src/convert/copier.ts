@@ -144,7 +144,12 @@ export class Copier {
   }
 }
 
-async function write(target: BlockNode, offset: number, bytes: Uint8Array, signal: AbortSignal | undefined): Promise<void> {
+async function write(
+  target: BlockNode,
+  offset: number,
+  bytes: Uint8Array,
+  signal: AbortSignal | undefined,
+): Promise<void> {
   try {
     await target.write(offset, bytes, { signal });
   } catch (error) {

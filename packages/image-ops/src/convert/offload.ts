@@ -3,7 +3,13 @@ import type { BlockNode, MaybePromise } from '@blockyard/core';
 /** The nodes whose `copyRange` can do the work of a conversion, and where the target's bytes begin in its own. */
 export interface Offload {
   /** For data that lies in the protocol node `host`: copies to the disk offset `offset`. 0 where it cannot. */
-  copy(host: BlockNode, hostOffset: number, offset: number, length: number, signal: AbortSignal | undefined): MaybePromise<number>;
+  copy(
+    host: BlockNode,
+    hostOffset: number,
+    offset: number,
+    length: number,
+    signal: AbortSignal | undefined,
+  ): MaybePromise<number>;
   /** Gives up for good: every range was refused. */
   readonly useless: boolean;
 }
@@ -24,7 +30,9 @@ export function createOffload(target: BlockNode): Offload | undefined {
     async copy(host, hostOffset, offset, length, signal) {
       if (host.driver !== place.node.driver) return 0;
       try {
-        const copied = await place.node.copyRange(host, hostOffset, place.offset + offset, length, { signal });
+        const copied = await place.node.copyRange(host, hostOffset, place.offset + offset, length, {
+          signal,
+        });
         if (copied > 0) worked = true;
         else refused++;
         return copied;

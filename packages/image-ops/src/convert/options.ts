@@ -22,5 +22,6 @@ const largestSparse = 2 ** 31;
 
 export function checkSparse(sparse: number): void {
   checkCount('sparse', sparse, 0);
-  if (sparse > largestSparse) throw new RangeError(`sparse: expected at most ${largestSparse}, got ${sparse}`);
+  if (sparse > largestSparse)
+    throw new RangeError(`sparse: expected at most ${largestSparse}, got ${sparse}`);
 }

@@ -16,7 +16,11 @@ const blockBytes = 4096;
 export function sparseRuns(data: Uint8Array, offset: number, sparse: number, align: number): Run[] {
   if (sparse === 0) return [{ start: 0, length: data.byteLength, zero: false }];
   const runs: Run[] = [];
-  for (const { start, length, zero } of zeroRuns(data, Math.max(align, Math.min(sparse, blockBytes)), offset)) {
+  for (const { start, length, zero } of zeroRuns(
+    data,
+    Math.max(align, Math.min(sparse, blockBytes)),
+    offset,
+  )) {
     const last = runs.at(-1);
     const counts = zero && (length >= sparse || length === data.byteLength);
     if (last && last.zero === counts) last.length += length;

@@ -41,7 +41,7 @@ export function createSha256(): Hash {
   };
   const digest = (): string => {
     const bytes = total;
-    const padding = new Uint8Array(((held < 56 ? 56 : 120) - held) + 8);
+    const padding = new Uint8Array((held < 56 ? 56 : 120) - held + 8);
     padding[0] = 0x80;
     const view = new DataView(padding.buffer);
     view.setUint32(padding.byteLength - 8, Math.floor(bytes / 2 ** 29));
@@ -66,7 +66,16 @@ function compress(state: Int32Array, words: Int32Array, bytes: Uint8Array, at: n
     const s1 = rotate(last, 17) ^ rotate(last, 19) ^ (last >>> 10);
     words[i] = (word(i - 16) + s0 + word(i - 7) + s1) | 0;
   }
-  let [a, b, c, d, e, f, g, h] = state as unknown as [number, number, number, number, number, number, number, number];
+  let [a, b, c, d, e, f, g, h] = state as unknown as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+  ];
   for (let i = 0; i < 64; i++) {
     const sum1 = rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25);
     const t1 = (h + sum1 + ((e & f) ^ (~e & g)) + (roundConstants[i] as number) + word(i)) | 0;
