@@ -18,3 +18,15 @@ test('a disk reads back what was written, through a filter', async () => {
   await disk.close();
   await expect(disk.read(0, 1)).rejects.toMatchObject({ code: 'ERR_NODE_CLOSED' });
 });
+
+test('a huge empty disk is one extent, found at once', async () => {
+  const disk = await drivers.open({ driver: 'memory', size: 2 ** 50 });
+  await disk.write(2 ** 49, Uint8Array.of(1));
+  const extents = [];
+  for await (const { length, data } of disk.extents()) extents.push([length, data]);
+  expect(extents).toEqual([
+    [2 ** 49, false],
+    [65536, true],
+    [2 ** 49 - 65536, false],
+  ]);
+});

@@ -79,11 +79,10 @@ class MemoryNode extends BlockNode {
   protected override _flush(): void {}
 
   protected override _blockStatus(offset: number, length: number): Extent {
-    const has = (at: number) => this.#pages.has(Math.floor(at / pageBytes));
-    const data = has(offset);
-    let end = offset;
-    while (end < offset + length && has(end) === data) end = (Math.floor(end / pageBytes) + 1) * pageBytes;
-    const found = Math.min(length, end - offset);
+    const index = Math.floor(offset / pageBytes);
+    const data = this.#pages.has(index);
+    const stop = (data ? this.#endOfPages(index) : this.#nextPage(index)) * pageBytes;
+    const found = Math.min(length, stop - offset);
     return { offset, length: found, data, zero: !data, present: true, depth: 0, compressed: false };
   }
 
@@ -97,6 +96,19 @@ class MemoryNode extends BlockNode {
 
   protected override _refreshLimits(limits: BlockLimits): void {
     limits.minMemAlignment = 1;
+  }
+
+  #endOfPages(index: number): number {
+    let next = index + 1;
+    while (this.#pages.has(next)) next++;
+    return next;
+  }
+
+  /** The first page after a gap, found among the pages: a large disk has far more gap than pages. */
+  #nextPage(index: number): number {
+    let next = Number.POSITIVE_INFINITY;
+    for (const page of this.#pages.keys()) if (page > index && page < next) next = page;
+    return next;
   }
 
   #walk(
