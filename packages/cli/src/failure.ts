@@ -1,5 +1,6 @@
 import { BlockError } from '@blockyard/core';
 import { exitCodes, Interrupted, UsageError } from './exit.ts';
+import { printable } from './output/printable.ts';
 import type { Terminal } from './terminal.ts';
 
 /** What the library says in the words of its API, said again in those of the command line. */
@@ -19,8 +20,8 @@ export function reportFailure(error: unknown, terminal: Terminal, debug: boolean
       JSON.stringify({ error: { ...fields(error), message, ...(left ? { left } : {}) } }, undefined, 2),
     );
   } else {
-    terminal.error(`blockyard: ${message}`);
-    if (left) terminal.error(`blockyard: ${left}`);
+    terminal.error(`blockyard: ${printable(message)}`);
+    if (left) terminal.error(`blockyard: ${printable(left)}`);
   }
   if (debug && error instanceof Error) terminal.error(stackOf(error));
   if (error instanceof UsageError) return exitCodes.usage;

@@ -1,5 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import { createColors } from 'picocolors';
+import { printable } from './output/printable.ts';
 
 export interface Output extends Pick<Writable, 'write'> {
   isTTY?: boolean;
@@ -56,7 +57,7 @@ export class Terminal {
   notice(text: string): void {
     if (this.quiet) return;
     this.#line?.clear();
-    this.streams.stderr.write(`blockyard: ${this.err.yellow('note:')} ${text}\n`);
+    this.streams.stderr.write(`blockyard: ${this.err.yellow('note:')} ${printable(text)}\n`);
   }
 
   error(text: string): void {

@@ -75,7 +75,7 @@ describe('convert', () => {
     expect(await run(['convert', '-n', source, path('not-there.raw')])).toMatchObject({ code: 1 });
     writeFileSync(path('small.raw'), new Uint8Array(1000));
     const small = await run(['convert', '-n', source, path('small.raw')]);
-    expect(small).toMatchObject({ code: 1, err: expect.stringMatching(/1000 bytes.*3146505/) });
+    expect(small).toMatchObject({ code: 1, err: expect.stringMatching(/^.*1000 bytes.*3146505.*\n$/) });
   });
 
   it('takes a window as a target with -n', async () => {
@@ -165,6 +165,12 @@ describe('convert', () => {
         process.chdir(before);
       }
     }
+  });
+
+  it('says what is wrong with the place of the target, by its own name', async () => {
+    const { code, err } = await run(['convert', source, path('no/such/x.raw')]);
+    expect(code).toBe(1);
+    expect(err).toMatch(/^blockyard: write to .*no\/such\/x\.raw: its directory does not exist.*\n$/);
   });
 
   it('recognises what is packed, and refuses it by name', async () => {

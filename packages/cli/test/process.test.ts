@@ -1,4 +1,6 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ensureBuilt } from './support/built.ts';
@@ -127,21 +129,36 @@ describe('the process', { timeout: 30_000 }, () => {
 
   it('without the addon says so once, and not with -q', async () => {
     const env = { BLOCKYARD_NATIVE: 'off' };
-    const { code, err } = await blockyard(['convert', source, path('fallback.raw')], { env });
-    expect(code).toBe(0);
-    expect(err).toMatch(/^blockyard: note: .*node:fs.*\n$/);
+    const { code, err, notices } = await blockyard(['convert', source, path('fallback.raw')], { env });
+    expect([code, err]).toEqual([0, '']);
+    expect(notices).toEqual([expect.stringMatching(/^blockyard: note: .*node:fs.*\n$/)]);
     expect(Buffer.compare(readFileSync(path('fallback.raw')), bytes)).toBe(0);
     expect(await blockyard(['convert', '-q', source, path('quiet.raw')], { env })).toMatchObject({
       code: 0,
       err: '',
+      notices: [],
     });
     expect((await blockyard(['probe'], { env })).out).toMatch(/native addon +no, switched off/);
   });
 
-  it('fails as the disk is full, and leaves nothing', async () => {
-    const { existsSync: there } = await import('node:fs');
-    if (!there('/dev/full')) return;
-    const ended = await blockyard(['convert', source, '/dev/full']);
-    expect(ended).toMatchObject({ code: 1, err: expect.stringMatching(/no regular file or block device/) });
+  const root = process.getuid?.() === 0 && process.platform === 'linux';
+  it.skipIf(!root)('on a full disk fails, and leaves nothing (needs root, for a small tmpfs)', async () => {
+    const small = path('small');
+    mkdirSync(small);
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'tmpfs', small]);
+    try {
+      for (const flags of [
+        [],
+        ['-t', 'none'],
+        ['-o', 'preallocation=falloc'],
+        ['-o', 'preallocation=full'],
+      ]) {
+        const ended = await blockyard(['convert', ...flags, source, join(small, 'full.raw')]);
+        expect(ended).toMatchObject({ code: 1, err: expect.stringMatching(/ENOSPC|no space/i) });
+        expect(readdirSync(small)).toEqual([]);
+      }
+    } finally {
+      execFileSync('umount', [small]);
+    }
   });
 });

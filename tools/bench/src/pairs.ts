@@ -8,10 +8,10 @@ export interface Measure {
 export interface Case {
   readonly name: string;
   readonly peer: string;
-  /** 'rate': more is better, ratio is ours / peer. 'time': less is better, ratio is ours / peer. */
-  readonly kind: 'rate' | 'time';
+  /** 'rate': more is better, and ours / peer counts. 'time': less is better. 'added': what ours adds counts, ours - peer. */
+  readonly kind: 'rate' | 'time' | 'added';
   readonly unit: string;
-  /** The ratio to reach: at least, for rates; at most, for times. */
+  /** To reach: at least, for rates; at most, for times and what is added. */
   readonly bar: number;
   ours(): Promise<Measure>;
   theirs(): Promise<Measure>;
@@ -25,7 +25,7 @@ export interface Result {
   bar: number;
   ours: Measure[];
   theirs: Measure[];
-  /** Of each pair, ours / theirs. */
+  /** Of each pair, ours / theirs (or ours - theirs). */
   ratios: number[];
   ratio: number;
   met: boolean;
@@ -59,8 +59,9 @@ export async function runPairs(one: Case, pairs: number, onPair: (ratio: number)
     if (pair === 0) continue;
     ours.push(a);
     theirs.push(b);
-    ratios.push(a.value / b.value);
-    onPair(a.value / b.value);
+    const ratio = one.kind === 'added' ? a.value - b.value : a.value / b.value;
+    ratios.push(ratio);
+    onPair(ratio);
   }
   const ratio = median(ratios);
   const met = one.kind === 'rate' ? ratio >= one.bar : ratio <= one.bar;

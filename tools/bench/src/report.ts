@@ -9,15 +9,16 @@ function amount(value: number, unit: string): string {
 
 function row(result: Result): string[] {
   const { kind, bar, ratio, met, unit } = result;
-  const goal = Number.isFinite(bar) ? `${kind === 'rate' ? '≥' : '≤'} ${bar}` : '';
+  const sign = kind === 'added' ? '+' : '';
+  const goal = `${kind === 'rate' ? '≥' : '≤'} ${sign}${bar}`;
   const spread = `${Math.min(...result.ratios).toFixed(2)} to ${Math.max(...result.ratios).toFixed(2)}`;
-  const verdict = goal === '' ? '' : met ? 'met' : 'missed';
-  return [result.name, result.peer, amount(middle(result.ours), unit), amount(middle(result.theirs), unit), ratio.toFixed(2), spread, goal, verdict];
+  const [ours, theirs] = [middle(result.ours), middle(result.theirs)].map((value) => amount(value, unit));
+  return [result.name, result.peer, ours, theirs, `${sign}${ratio.toFixed(2)}`, spread, goal, met ? 'met' : 'missed'] as string[];
 }
 
 const headings = ['work', 'peer', 'ours', 'peer', 'ratio', 'of pairs', 'bar', ''];
 
-/** A table for a terminal and for Markdown alike. Ratios are medians of pairs, ours / peer. */
+/** A table for a terminal and for Markdown alike. Ratios are medians of pairs, ours / peer; '+' marks a difference. */
 export function table(results: readonly Result[]): string {
   const rows = [headings, ...results.map(row)];
   const widths = headings.map((_, column) => Math.max(...rows.map((cells) => (cells[column] as string).length), 3));

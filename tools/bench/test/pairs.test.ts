@@ -28,5 +28,8 @@ test('pairs alternate, the first is not counted, and the bar is read by its kind
   expect(order).toEqual(['ours', 'theirs', 'theirs', 'ours', 'ours', 'theirs', 'theirs', 'ours']);
   expect(result).toMatchObject({ ratios: [0.5, 1, 1.5], ratio: 1, met: true });
   const slow: Case = { ...fake, kind: 'time', ours: async () => ({ value: 2 }) };
-  expect((await runPairs(slow, 3, () => {})).met).toBe(false);
+  const measured = await runPairs(slow, 3, () => {});
+  expect(measured).toMatchObject({ ratio: 1, met: false });
+  const added: Case = { ...slow, kind: 'added', bar: 0.5 };
+  expect(await runPairs(added, 3, () => {})).toMatchObject({ ratio: 0, met: true });
 });

@@ -30,7 +30,7 @@ const nodeGlobals = new Set([
 /** No module that loads by default imports one of Node's, or uses a global that only Node has. */
 export function checkPortable(root: string): string[] {
   const packages = new Map(workspacePackages(root).map((one) => [one.name, one]));
-  return Object.entries(portable).flatMap(([name, nodeOnly]) => {
+  const problems = Object.entries(portable).flatMap(([name, nodeOnly]) => {
     const one = packages.get(name);
     if (!one) return [];
     const entries = Object.entries(one.manifest.exports ?? {})
@@ -44,6 +44,8 @@ export function checkPortable(root: string): string[] {
       entries.map((path) => join(one.directory, path)),
     );
   });
+  // What two packages load is one problem.
+  return [...new Set(problems)];
 }
 
 /** The first target whose conditions all match. */

@@ -1,6 +1,5 @@
 import { checksum } from '@blockyard/image-ops';
 import type { Command } from 'commander';
-import { printable } from '../info/text.ts';
 import { openSource } from '../open/source.ts';
 import {
   type OutputFlags,
@@ -11,6 +10,7 @@ import {
   workOptions,
 } from '../options/common.ts';
 import { applyOutput } from '../output/apply.ts';
+import { printable } from '../output/printable.ts';
 import { cliRegistry } from '../registry.ts';
 import type { Terminal } from '../terminal.ts';
 import { withProgress } from '../work.ts';

@@ -5,6 +5,7 @@ import { openSource } from '../open/source.ts';
 import { type OutputFlags, outputOptions, type SourceFlags, sourceOptions } from '../options/common.ts';
 import { parseSize } from '../options/size.ts';
 import { applyOutput } from '../output/apply.ts';
+import { printable } from '../output/printable.ts';
 import { cliRegistry } from '../registry.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -88,6 +89,6 @@ async function printText(extents: AsyncIterable<Extent>, terminal: Terminal): Pr
   for await (const { offset, length, data, zero, compressed, hostOffset, hostNode } of extents) {
     if (!data || zero) continue;
     const place = hostOffset === undefined ? (compressed ? 'compressed' : '?') : hex(hostOffset);
-    row([hex(offset), hex(length), place, hostNode?.path ?? '']);
+    row([hex(offset), hex(length), place, printable(hostNode?.path ?? '')]);
   }
 }

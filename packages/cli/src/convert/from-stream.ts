@@ -1,5 +1,5 @@
 import { BlockError, foreignFormat, probeBytes, probeHead } from '@blockyard/core';
-import { writeFromStream } from '@blockyard/image-ops';
+import { type StreamInResult, writeFromStream } from '@blockyard/image-ops';
 import { UsageError } from '../exit.ts';
 import { parseSize } from '../options/size.ts';
 import { Target } from '../target/target.ts';
@@ -41,8 +41,9 @@ export async function fromStream(job: ConvertJob): Promise<void> {
     // Before the target is made: what is refused leaves nothing behind.
     const input = await checked(stdin[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>, check);
     const node = await target.open(0);
+    let result: StreamInResult;
     try {
-      const result = await withProgress(terminal, 'convert', flags, async (work) =>
+      result = await withProgress(terminal, 'convert', flags, async (work) =>
         writeFromStream(input, node, {
           ...work,
           sparse,
@@ -50,12 +51,13 @@ export async function fromStream(job: ConvertJob): Promise<void> {
           grow: target.isZero,
         }),
       );
-      await node.close();
-      await target.finish();
-      report(job, result, performance.now() - started);
-    } finally {
-      await node.close();
+    } catch (error) {
+      await target.abandon(node);
+      throw error;
     }
+    await node.close();
+    await target.finish();
+    report(job, result, performance.now() - started);
   } catch (error) {
     stdin.destroy();
     throw withState(terminal.signal.aborted ? terminal.signal.reason : error, await target.giveUp());

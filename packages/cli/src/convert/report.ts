@@ -1,5 +1,6 @@
 import type { ConvertResult } from '@blockyard/image-ops';
 import { formatBytes, formatDuration } from '../output/bytes.ts';
+import { printable } from '../output/printable.ts';
 import type { ConvertJob } from './flags.ts';
 
 export type ConvertReport = Partial<ConvertResult> & { size: number; verified?: boolean };
@@ -26,5 +27,7 @@ export function report({ source, target, terminal }: ConvertJob, result: Convert
     time,
     ...(verified ? ['verified'] : []),
   ];
-  terminal.error(`${err.green('done')} ${target}: ${formatBytes(size)} ${err.dim(`(${parts.join(', ')})`)}`);
+  terminal.error(
+    `${err.green('done')} ${printable(target)}: ${formatBytes(size)} ${err.dim(`(${parts.join(', ')})`)}`,
+  );
 }

@@ -48,8 +48,9 @@ async function copy(
 ): Promise<ConvertResult> {
   const { flags, terminal } = job;
   const node = await target.open(source.size);
+  let result: ConvertResult;
   try {
-    return await withProgress(terminal, 'convert', flags, async (options) =>
+    result = await withProgress(terminal, 'convert', flags, async (options) =>
       convert(source, node, {
         ...options,
         sparse,
@@ -58,9 +59,12 @@ async function copy(
         outOfOrder: flags.outOfOrder,
       }),
     );
-  } finally {
-    await node.close();
+  } catch (error) {
+    await target.abandon(node);
+    throw error;
   }
+  await node.close();
+  return result;
 }
 
 async function verifyCopy({ flags, terminal }: ConvertJob, source: BlockNode, target: Target): Promise<void> {

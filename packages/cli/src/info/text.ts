@@ -1,5 +1,6 @@
 import type { SnapshotInformation } from '@blockyard/core';
 import { formatBytes, formatExact } from '../output/bytes.ts';
+import { printable } from '../output/printable.ts';
 import { table } from '../output/table.ts';
 import type { Colors } from '../terminal.ts';
 import type { NamedReport } from './inspect.ts';
@@ -31,13 +32,6 @@ export function infoText(report: NamedReport, colors: Colors): string {
   if (specific.length > 0) text.push(colors.dim('format specific:'), ...specificLines(specific, 1));
   return text.join('\n');
 }
-
-/** Names come from images: no control character reaches the terminal. */
-export const printable = (text: string): string =>
-  text.replaceAll(
-    /[\u0000-\u001f\u007f-\u009f]/g,
-    (c) => `\\x${c.charCodeAt(0).toString(16).padStart(2, '0')}`,
-  );
 
 function snapshotTable(snapshots: readonly SnapshotInformation[]): string[] {
   const rows = snapshots.map((snapshot) => [

@@ -82,19 +82,30 @@ export class Target {
       if (!create) throw new TypeError("the driver 'file' cannot make files");
       this.#temporary.made();
       const whole = preallocation === 'off';
-      await create({ ...file, filename: path } as never, { size: whole ? size : 0, exclusive: true });
+      try {
+        await create({ ...file, filename: path } as never, { size: whole ? size : 0, exclusive: true });
+      } catch (error) {
+        throw notMade(this.#name, error);
+      }
       this.#opened = true;
       const node = await this.#openNode(false, cacheModes[this.#flags.cache]);
       // Not when it is made: this can take long, and here it can be interrupted.
-      if (!whole) await orClose(node, node.truncate(size, { preallocation, signal: this.#terminal.signal }));
+      try {
+        if (!whole) await node.truncate(size, { preallocation, signal: this.#terminal.signal });
+      } catch (error) {
+        await this.abandon(node);
+        throw error;
+      }
       return node;
     }
     if (preallocation !== 'off') {
       const text = `write to ${this.#name}: -o preallocation is for new files; leave it out`;
       throw new BlockError('ERR_INVALID_OPTION', text, { op: 'create', path: this.#name });
     }
-    this.#opened = true;
-    return await this.#openNode(false, cacheModes[this.#flags.cache]);
+    const node = await this.#openNode(false, cacheModes[this.#flags.cache]);
+    // One that is too small is refused before it is written to.
+    this.#opened = node.size >= size;
+    return node;
   }
 
   /** @throws BlockError when the target is one of the files that the source is read from. */
@@ -116,6 +127,16 @@ export class Target {
   async finish(): Promise<void> {
     const mode = this.#place?.kind === 'new' ? this.#place.mode : undefined;
     await this.#temporary?.finish(mode, this.#flags.cache !== 'unsafe');
+  }
+
+  /** Closes a copy that failed. What is to be removed is emptied first, or closing would wait for it to reach the disk. */
+  async abandon(node: BlockNode): Promise<void> {
+    try {
+      if (this.#temporary) await node.truncate(0, { shrink: true });
+    } catch {
+      // What has failed already is what there is to tell.
+    }
+    await node.close().catch(() => {});
   }
 
   /** Removes what is unfinished. @returns in which state things are left; undefined when nothing was touched. */
@@ -154,11 +175,16 @@ function nodeWithIdentity(node: BlockNode, identity: string): BlockNode | undefi
   return undefined;
 }
 
-async function orClose(node: BlockNode, work: Promise<void>): Promise<void> {
-  try {
-    await work;
-  } catch (error) {
-    await node.close().catch(() => {});
-    throw error;
-  }
+/** What the system says of the temporary name is said of the target's. */
+function notMade(name: string, cause: unknown): unknown {
+  const { code } = cause as { code?: string };
+  if (typeof code !== 'string') return cause;
+  const why: Record<string, string> = {
+    ENOENT: 'its directory does not exist; make it first, or check the name',
+    ENOTDIR: 'what should be its directory is none; check the name',
+    EACCES: 'its directory does not let you make files; choose another, or ask for the right',
+    EROFS: 'its file system is read-only; choose another',
+  };
+  const text = `write to ${name}: ${why[code] ?? (cause as Error).message} (${code})`;
+  return new BlockError(code, text, { op: 'create', path: name, cause });
 }

@@ -8,7 +8,9 @@ export interface Ended {
   code: number | null;
   signal: NodeJS.Signals | null;
   out: string;
+  /** Without the notices of a machine that lacks something. */
   err: string;
+  notices: string[];
 }
 
 export interface SpawnSettings {
@@ -32,7 +34,12 @@ export async function blockyard(argv: readonly string[], settings: SpawnSettings
     child.stdin.on('error', () => {});
     child.on('error', reject);
     child.on('close', (code, signal) => {
-      resolve({ code, signal, out: Buffer.concat(out).toString(), err: Buffer.concat(err).toString() });
+      const lines = Buffer.concat(err)
+        .toString()
+        .split(/(?<=\n)/);
+      const isNotice = (line: string) => line.startsWith('blockyard: note: @blockyard/');
+      const [notices, rest] = [lines.filter(isNotice), lines.filter((line) => !isNotice(line))];
+      resolve({ code, signal, out: Buffer.concat(out).toString(), err: rest.join(''), notices });
     });
     child.stdin.end(settings.stdin);
     settings.during?.(child);
