@@ -1,10 +1,6 @@
 // The system's zstd library, opened at run time: nothing is linked and nothing is shipped.
-#include <dlfcn.h>
-
-#include <type_traits>
-
-#include "async_call.h"
-#include "values.h"
+#include "bytes_call.h"
+#include "library.h"
 
 namespace blockyard {
 
@@ -25,24 +21,14 @@ struct Library {
 
   Library() {
 #ifdef __APPLE__
-    const char* names[] = {"libzstd.1.dylib", "/opt/homebrew/lib/libzstd.1.dylib", "/usr/local/lib/libzstd.1.dylib"};
+    void* handle = open_library(
+        {"libzstd.1.dylib", "/opt/homebrew/lib/libzstd.1.dylib", "/usr/local/lib/libzstd.1.dylib"}, "zstd", reason);
 #else
-    const char* names[] = {"libzstd.so.1"};
+    void* handle = open_library({"libzstd.so.1"}, "zstd", reason);
 #endif
-    void* handle = nullptr;
-    for (const char* name : names) {
-      if (handle == nullptr) handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-    }
-    if (handle == nullptr) {
-      const char* said = dlerror();
-      reason = std::string("the system's zstd library cannot be opened: ") + (said != nullptr ? said : "not found");
-      return;
-    }
+    if (handle == nullptr) return;
     bool complete = true;
-    auto find = [&](auto& function, const char* name) {
-      function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(handle, name));
-      if (function == nullptr) complete = false;
-    };
+    auto find = [&](auto& function, const char* name) { complete &= find_function(handle, name, function); };
     find(find_frame, "ZSTD_findFrameCompressedSize");
     find(decompress, "ZSTD_decompressDCtx");
     find(compress, "ZSTD_compressCCtx");
@@ -75,12 +61,10 @@ thread_local Contexts contexts;
 
 constexpr int kDestinationTooSmall = 70;  // ZSTD_error_dstSize_tooSmall, stable since 1.3.1
 
-class Work final : public AsyncCall {
+class Work final : public BytesCall {
  public:
   bool compressing = false;
   int level = 0;
-  Bytes input, output;
-  napi_ref references[2] = {};
 
  protected:
   void execute() override {
@@ -89,34 +73,19 @@ class Work final : public AsyncCall {
     if (compressing) {
       if (contexts.encoder == nullptr) contexts.encoder = zstd.make_encoder();
       if (contexts.encoder == nullptr) return fail("out of memory");
-      result = zstd.compress(contexts.encoder, output.data, output.length, input.data, input.length, level);
+      result = zstd.compress(contexts.encoder, output_.data, output_.length, input_.data, input_.length, level);
       if (zstd.is_error(result) != 0 && zstd.error_code(result) == kDestinationTooSmall) result = 0;
     } else {
       if (contexts.decoder == nullptr) contexts.decoder = zstd.make_decoder();
       if (contexts.decoder == nullptr) return fail("out of memory");
       // The decoder itself refuses what follows the frame, and clusters are padded.
-      const size_t frame = zstd.find_frame(input.data, input.length);
+      const size_t frame = zstd.find_frame(input_.data, input_.length);
       if (zstd.is_error(frame) != 0) return fail(zstd.error_name(frame));
-      result = zstd.decompress(contexts.decoder, output.data, output.length, input.data, frame);
+      result = zstd.decompress(contexts.decoder, output_.data, output_.length, input_.data, frame);
     }
     if (zstd.is_error(result) != 0) return fail(zstd.error_name(result));
-    length_ = result;
+    done(result);
   }
-
-  /** A number, or the library's words for what is wrong. */
-  napi_value result(napi_env env) override {
-    return error_.empty() ? make_number(env, static_cast<double>(length_)) : make_text(env, error_);
-  }
-
-  void release(napi_env env) override {
-    for (napi_ref reference : references) napi_delete_reference(env, reference);
-  }
-
- private:
-  void fail(const char* why) { error_ = why; }
-
-  size_t length_ = 0;
-  std::string error_;
 };
 
 napi_value start(napi_env env, const Arguments& arguments, bool compressing) {
@@ -124,16 +93,10 @@ napi_value start(napi_env env, const Arguments& arguments, bool compressing) {
     napi_throw_error(env, nullptr, Library::get().reason.c_str());
     return nullptr;
   }
-  Bytes input, output;
-  if (!arguments.bytes(0, input) || !arguments.bytes(1, output)) return nullptr;
   auto* work = new Work;
   work->compressing = compressing;
   work->level = arguments.integer(2);
-  work->input = input;
-  work->output = output;
-  napi_create_reference(env, arguments[0], 1, &work->references[0]);
-  napi_create_reference(env, arguments[1], 1, &work->references[1]);
-  return work->start(env, "blockyard:zstd");
+  return work->start_with(arguments, "blockyard:zstd");
 }
 
 napi_value decompress(napi_env env, napi_callback_info info) { return start(env, Arguments(env, info), false); }

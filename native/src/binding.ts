@@ -29,6 +29,8 @@ export interface Binding {
     d?: number,
     e?: number,
   ): Promise<number | [string, ...number[]] | number[]>;
+  probeInflate(): string | undefined;
+  inflateRaw(input: Uint8Array, output: Uint8Array): Promise<number | string>;
   probeZstd(): string | undefined;
   zstdDecompress(input: Uint8Array, output: Uint8Array): Promise<number | string>;
   zstdCompress(input: Uint8Array, output: Uint8Array, level: number): Promise<number | string>;

@@ -1,6 +1,7 @@
 import { binding, reason } from './binding.ts';
 import { openBestEngine, openEngine } from './engine.ts';
 import { fileCalls } from './files.ts';
+import { zlibInflate } from './inflate.ts';
 import { alignedMemory } from './memory.ts';
 import type { Native } from './types.ts';
 import { zeroScan } from './zero.ts';
@@ -9,6 +10,7 @@ import { systemZstd } from './zstd.ts';
 function create(): Native | undefined {
   if (binding === undefined) return undefined;
   const own = binding;
+  let inflate: Native['inflate'] | null = null;
   let zstd: Native['zstd'] | null = null;
   return {
     files: fileCalls(own),
@@ -16,6 +18,10 @@ function create(): Native | undefined {
     engine: (kind, options) =>
       kind === 'auto' ? openBestEngine(own, options?.direct ?? false) : openEngine(own, kind),
     ...zeroScan(own),
+    get inflate() {
+      if (inflate === null) inflate = zlibInflate(own);
+      return inflate;
+    },
     get zstd() {
       if (zstd === null) zstd = systemZstd(own);
       return zstd;

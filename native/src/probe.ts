@@ -32,6 +32,7 @@ export function probe(): Probe {
     simd: binding?.simd ?? 'none',
     engines: Object.fromEntries(ENGINES.map((kind) => [kind, engine(kind)])) as Probe['engines'],
     hugePages: probed(missing ?? whyNoHugePages()),
+    inflate: probed(missing ?? binding?.probeInflate()),
     zstd: probed(missing ?? binding?.probeZstd()),
   };
 }

@@ -118,7 +118,17 @@ export interface Probe {
   simd: 'avx512' | 'avx2' | 'sse2' | 'neon' | 'scalar' | 'none';
   engines: Record<EngineName, EngineProbe>;
   hugePages: EngineProbe;
+  inflate: EngineProbe;
   zstd: EngineProbe;
+}
+
+/** zlib's decoder of raw deflate, that of Node itself or of the system's library; work is done on the worker pool. */
+export interface Inflate {
+  /**
+   * Decodes the stream at the start of `input` into `output` and returns the bytes written; what follows the stream is
+   * ignored. A stream that fills `output` may lack its end; one that holds more is refused.
+   */
+  decompress(input: Uint8Array, output: Uint8Array): Promise<number>;
 }
 
 /** The system's zstd library, opened at run time; work is done on the worker pool. */
@@ -138,5 +148,6 @@ export interface Native {
   /** Index of the first byte that is not zero, or -1. */
   findNonZero(view: Uint8Array): number;
   isZero(data: Buffers): boolean;
+  readonly inflate: Inflate | undefined;
   readonly zstd: Zstd | undefined;
 }

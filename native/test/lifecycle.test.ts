@@ -3,6 +3,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { probe } from '@blockyard/native';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bundle } from './bundle.ts';
 import { engines, whyNot } from './machine.ts';
@@ -22,6 +23,12 @@ describe.skipIf(whyNot !== undefined)(`the end of an environment${whyNot ?? ''}`
   it.each(engines)(`%s: ${TIMES} workers terminated with I/O in flight`, LIMIT, async (kind) => {
     const program = await bundle('terminate');
     const { stdout } = await run(process.execPath, [program, kind, file, String(TIMES)], LIMIT);
+    expect(stdout).toBe('survived\n');
+  });
+
+  it.skipIf(!probe().inflate.available)(`${TIMES} workers terminated while decoding`, LIMIT, async () => {
+    const program = await bundle('terminate-decoding');
+    const { stdout } = await run(process.execPath, [program, String(TIMES)], LIMIT);
     expect(stdout).toBe('survived\n');
   });
 

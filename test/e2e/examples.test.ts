@@ -32,9 +32,10 @@ const programs = pages
   .flatMap(examplesIn)
   .filter(({ language, code }) => language !== 'sh' && /^import /m.test(code));
 const typed = programs.filter(({ language }) => language === 'ts');
-const commands = pages
-  .flatMap(examplesIn)
-  .filter(({ language, code }) => language === 'sh' && /^blockyard /m.test(code));
+// Commands of ours and nothing else: a page may also show how to install it.
+const isOurs = (code: string): boolean =>
+  code.split('\n').every((line) => line === '' || line.startsWith('#') || line.startsWith('blockyard '));
+const commands = pages.flatMap(examplesIn).filter(({ language, code }) => language === 'sh' && isOurs(code));
 
 /** A folder with the images that examples name, where every package of ours can be imported, built. */
 function sandbox() {
@@ -42,9 +43,9 @@ function sandbox() {
   symlinkSync(join(root, 'node_modules'), join(folder.path, 'node_modules'));
   const { path, name } = demoImage();
   const backing = `${basename(name, '.qcow2')}-base.qcow2`;
-  cpSync(path, join(folder.path, 'vm.qcow2'));
+  for (const copy of ['vm.qcow2', 'disk.qcow2']) cpSync(path, join(folder.path, copy));
   cpSync(join(dirname(path), backing), join(folder.path, backing));
-  writeFileSync(join(folder.path, 'disk.raw'), Buffer.alloc(1 << 20, 'Blockyard '));
+  writeFileSync(join(folder.path, 'disk.raw'), Buffer.alloc(4 << 20, 'Blockyard '));
   return folder;
 }
 

@@ -5,6 +5,8 @@ const { join } = require('node:path');
 
 const main = join(__dirname, '../dist/main.cjs');
 if (existsSync(main)) {
+  // Node 22 and later keep the compiled code from one start to the next.
+  require('node:module').enableCompileCache?.();
   require(main).start();
 } else {
   process.stderr.write('blockyard: the command is not built yet; run `pnpm build` in the repository first\n');

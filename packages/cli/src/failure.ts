@@ -7,7 +7,7 @@ import type { Terminal } from './terminal.ts';
 const hints: Readonly<Record<string, string>> = {
   ERR_DENIED_REFERENCE: 'on this command line: --references allow',
   ERR_FORMAT_REQUIRED: 'on this command line: --probe',
-  ERR_IN_USE: 'to read it all the same, at the risk of nonsense: -U',
+  ERR_IN_USE: 'on this command line: -U',
 };
 
 /** One line of an error, and in which state things are left; or all of it as JSON. */

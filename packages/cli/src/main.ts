@@ -2,7 +2,7 @@ import { exitCodes } from './exit.ts';
 import { reportFailure } from './failure.ts';
 import { runProgram } from './program.ts';
 import { abortOnSignals, lastWishes } from './signals.ts';
-import { Terminal } from './terminal.ts';
+import { type Streams, Terminal } from './terminal.ts';
 
 /** Runs a command line, without `node` and the script in front. @returns the exit code. */
 export async function main(argv: readonly string[], terminal: Terminal): Promise<number> {
@@ -17,29 +17,41 @@ export async function main(argv: readonly string[], terminal: Terminal): Promise
 
 /** The process. */
 export async function start(): Promise<void> {
-  const { stdout, stderr, env } = process;
-  const { signal, release } = abortOnSignals();
-  const streams = {
-    stdout,
-    stderr,
-    env,
-    // Made by Node when first looked at, which takes a while.
+  let signals: ReturnType<typeof abortOnSignals> | undefined;
+  const terminal = new Terminal(processStreams(), () => {
+    signals ??= abortOnSignals();
+    return signals.signal;
+  });
+  relayWarnings(terminal);
+  process.exitCode = await main(process.argv.slice(2), terminal);
+  signals?.release();
+}
+
+function processStreams(): Streams {
+  let stdout: typeof process.stdout | undefined;
+  let stderr: typeof process.stderr | undefined;
+  return {
+    env: process.env,
     get stdin() {
       return process.stdin;
     },
+    get stdout() {
+      stdout ??= process.stdout.on('error', outputFailed);
+      return stdout;
+    },
+    get stderr() {
+      // Without anybody to complain to, the work goes on and the exit code tells.
+      stderr ??= process.stderr.on('error', () => {});
+      return stderr;
+    },
   };
-  const terminal = new Terminal(streams, signal);
-  relayWarnings(terminal);
-  stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-    // Nobody reads any more; what is left to do is to stop without a word.
-    for (const wish of lastWishes) wish();
-    process.exit(exitCodes.brokenPipe);
-  });
-  // Without anybody to complain to, the work goes on and the exit code tells.
-  stderr.on('error', () => {});
-  process.exitCode = await main(process.argv.slice(2), terminal);
-  release();
+}
+
+function outputFailed(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error;
+  // Nobody reads any more; what is left to do is to stop without a word.
+  for (const wish of lastWishes) wish();
+  process.exit(exitCodes.brokenPipe);
 }
 
 /** What the packages have to tell is said once, in one line; Node's own warnings are for its developers. */

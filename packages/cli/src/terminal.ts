@@ -16,31 +16,36 @@ export interface Streams {
 
 export type Colors = ReturnType<typeof createColors>;
 
-/** What a command has to speak with. */
+/** What a command has to speak with. What Node makes only when looked at is looked at only when needed. */
 export class Terminal {
   readonly streams: Streams;
-  readonly signal: AbortSignal;
-  /** Colours for standard output and error; plain where it is no terminal. */
-  readonly out: Colors;
-  readonly err: Colors;
   quiet = false;
   json = false;
+  readonly #signal: () => AbortSignal;
+  #out: Colors | undefined;
+  #err: Colors | undefined;
   #line: { clear(): void } | undefined;
 
-  constructor(streams: Streams, signal: AbortSignal) {
+  constructor(streams: Streams, signal: () => AbortSignal) {
     this.streams = streams;
-    this.signal = signal;
-    const { env } = streams;
-    const colors = (output: Output) =>
-      createColors(
-        env.NO_COLOR
-          ? false
-          : env.FORCE_COLOR
-            ? env.FORCE_COLOR !== '0'
-            : output.isTTY === true && env.TERM !== 'dumb',
-      );
-    this.out = colors(streams.stdout);
-    this.err = colors(streams.stderr);
+    this.#signal = signal;
+  }
+
+  /** Aborts when the user asks to stop. Until it is looked at a signal ends the process at once. */
+  get signal(): AbortSignal {
+    return this.#signal();
+  }
+
+  /** Colours for standard output; plain where it is no terminal. */
+  get out(): Colors {
+    this.#out ??= colorsFor(this.streams.stdout, this.streams.env);
+    return this.#out;
+  }
+
+  /** The same for standard error. */
+  get err(): Colors {
+    this.#err ??= colorsFor(this.streams.stderr, this.streams.env);
+    return this.#err;
   }
 
   /** A result, on standard output. */
@@ -69,4 +74,10 @@ export class Terminal {
   set line(line: { clear(): void } | undefined) {
     this.#line = line;
   }
+}
+
+function colorsFor(output: Output, env: Streams['env']): Colors {
+  if (env.NO_COLOR) return createColors(false);
+  if (env.FORCE_COLOR) return createColors(env.FORCE_COLOR !== '0');
+  return createColors(output.isTTY === true && env.TERM !== 'dumb');
 }

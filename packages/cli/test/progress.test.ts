@@ -16,7 +16,7 @@ function terminal(columns: number | undefined, flags: { quiet?: boolean; json?: 
       stderr,
       env: { TERM: 'xterm', NO_COLOR: '1' },
     },
-    new AbortController().signal,
+    () => new AbortController().signal,
   );
   Object.assign(made, flags);
   return { terminal: made, written };

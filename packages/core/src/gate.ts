@@ -1,6 +1,6 @@
+import type { BlockNode } from './block-node.ts';
 import type { BlockDriver, Located, NodeOptions, Reference } from './driver.ts';
 import { BlockError } from './errors.ts';
-import type { BlockNode } from './block-node.ts';
 import { probeFormat } from './probe.ts';
 import type { Registry } from './registry.ts';
 
@@ -8,7 +8,10 @@ import type { Registry } from './registry.ts';
  * Which names found inside images are followed. `deny` follows none. `same-directory` follows files whose real path
  * lies in the same real directory as the image. A function decides by itself.
  */
-export type ReferencePolicy = 'deny' | 'same-directory' | ((reference: Reference) => boolean | Promise<boolean>);
+export type ReferencePolicy =
+  | 'deny'
+  | 'same-directory'
+  | ((reference: Reference) => boolean | Promise<boolean>);
 
 /** Images behind one another; more is a mistake or an attack. */
 export const maxChainDepth = 64;
@@ -55,7 +58,8 @@ export class Gate {
   async follow(reference: Reference, overrides: { readOnly?: boolean } = {}): Promise<BlockNode> {
     const from = protocolNode(reference.from);
     if (this.policy === 'deny') throw denied(reference, from, 'names inside images are not followed here');
-    if (this.#depth >= maxChainDepth) throw chain(reference, from, `more than ${maxChainDepth} images behind one another`);
+    if (this.#depth >= maxChainDepth)
+      throw chain(reference, from, `more than ${maxChainDepth} images behind one another`);
     const { driver, located } = await this.#locate(reference, from);
     if (this.policy === 'same-directory') {
       const { directory } = located.location;
@@ -68,10 +72,16 @@ export class Gate {
     const own = from.location.identity;
     const above = own === undefined ? this.#above : [...this.#above, own];
     const identity = located.location.identity;
-    if (identity !== undefined && above.includes(identity)) throw chain(reference, from, 'the chain leads back to it');
+    if (identity !== undefined && above.includes(identity))
+      throw chain(reference, from, 'the chain leads back to it');
     const next = new Gate(this.#registry, this.#open, this.policy, this.probe, above, this.#depth + 1);
     const readOnly = reference.role === 'backing' ? true : overrides.readOnly;
-    const options = reference.role === 'data-file' ? located.options : await this.#wrap(reference, from, driver, located, next);
+    const named =
+      reference.role === 'data-file'
+        ? located.options
+        : await this.#wrap(reference, from, driver, located, next);
+    // What is behind an image opened past the host's cache is read past it too.
+    const options = { ...named, cache: reference.from.common.cache };
     return await this.#open(options, next, readOnly);
   }
 
@@ -83,7 +93,11 @@ export class Gate {
     const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(name)?.[1]?.toLowerCase();
     const driver = scheme ? this.#registry.driverForScheme(scheme) : this.#pathDriver(from);
     if (!driver) {
-      throw denied(reference, from, scheme ? `no registered driver speaks ${scheme}://` : 'no registered driver opens files');
+      throw denied(
+        reference,
+        from,
+        scheme ? `no registered driver speaks ${scheme}://` : 'no registered driver opens files',
+      );
     }
     if (driver.locate) return { driver, located: await driver.locate(name, from) };
     if (driver.parseName) return { driver, located: { options: driver.parseName(name), location: {} } };
@@ -95,10 +109,17 @@ export class Gate {
     return own?.locate ? own : this.#registry.drivers.get('file');
   }
 
-  async #wrap(reference: Reference, from: BlockNode, driver: BlockDriver, located: Located, gate: Gate): Promise<NodeOptions> {
+  async #wrap(
+    reference: Reference,
+    from: BlockNode,
+    driver: BlockDriver,
+    located: Located,
+    gate: Gate,
+  ): Promise<NodeOptions> {
     const { format } = reference;
     if (format !== undefined) {
-      if (this.#registry.drivers.get(format)?.kind === 'format') return { driver: format, file: located.options };
+      if (this.#registry.drivers.get(format)?.kind === 'format')
+        return { driver: format, file: located.options };
       const text = `open ${from.path}: its ${reference.role} file '${reference.name}' has the format '${format}', which no registered driver reads`;
       throw new BlockError('ERR_UNKNOWN_DRIVER', text, { op: 'open', path: from.path });
     }
@@ -118,10 +139,20 @@ export class Gate {
 function denied(reference: Reference, from: BlockNode, why: string): BlockError {
   const { role, name } = reference;
   const text = `open ${from.path}: the image names the ${role} file '${name}', and ${why}; allow it with the references policy ('same-directory', or a function), or give ${role} explicitly`;
-  return new BlockError('ERR_DENIED_REFERENCE', text, { op: 'open', path: from.path, driver: from.driver, node: from.name });
+  return new BlockError('ERR_DENIED_REFERENCE', text, {
+    op: 'open',
+    path: from.path,
+    driver: from.driver,
+    node: from.name,
+  });
 }
 
 function chain(reference: Reference, from: BlockNode, why: string): BlockError {
   const text = `open ${from.path}: cannot follow the ${reference.role} file '${reference.name}': ${why}`;
-  return new BlockError('ERR_REFERENCE_CHAIN', text, { op: 'open', path: from.path, driver: from.driver, node: from.name });
+  return new BlockError('ERR_REFERENCE_CHAIN', text, {
+    op: 'open',
+    path: from.path,
+    driver: from.driver,
+    node: from.name,
+  });
 }

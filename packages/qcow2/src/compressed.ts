@@ -1,13 +1,16 @@
-import type { BlockNode } from '@blockyard/core';
+import type { BlockNode, MaybePromise } from '@blockyard/core';
+import { copyFrom, type IoData } from '@blockyard/iov-utils';
 import { corrupt } from './failure.ts';
 import type { Decoder } from './platform/decoder.ts';
+import type { Run } from './run.ts';
 
 const cacheBytes = 2 << 20;
 const flightBytes = 8 << 20;
 
 /**
  * Compressed clusters, decoded. Many readers that want the same one share one decoding; the last few are kept, so
- * that small reads in a row decode once; no more than so many are read and decoded at once.
+ * that small reads in a row decode once; no more than so many are read and decoded at once. Who reads a whole cluster,
+ * and is alone in it, has it decoded in the memory of the request, and nothing is kept.
  */
 export class CompressedClusters {
   readonly #file: BlockNode;
@@ -16,6 +19,8 @@ export class CompressedClusters {
   readonly #kept = new Map<number, Uint8Array>();
   readonly #mostKept: number;
   readonly #decoding = new Map<number, Promise<Uint8Array>>();
+  /** Being decoded in the memory of a request, which nobody else may look into. */
+  readonly #direct = new Set<number>();
   readonly #mostDecoding: number;
   #running = 0;
   readonly #waiting: (() => void)[] = [];
@@ -30,29 +35,52 @@ export class CompressedClusters {
     this.#mostDecoding = Math.min(16, Math.max(4, Math.floor(flightBytes / clusterSize)));
   }
 
-  /** The bytes of the cluster whose data starts at `host`. */
-  get(host: number, stored: number, offset: number): Uint8Array | Promise<Uint8Array> {
-    const kept = this.#kept.get(host);
+  /** Reads a run of one compressed cluster that is at `offset` in the disk; `into` has just its length. */
+  read(run: Run, offset: number, into: IoData): MaybePromise<void> {
+    // The run is the caller's, and used for the next one meanwhile.
+    const { host, stored, inCluster, length } = run;
+    const start = offset - inCluster;
+    const kept = this.#keptOf(host);
     if (kept) {
-      if (this.#kept.size > 1) {
-        this.#kept.delete(host);
-        this.#kept.set(host, kept);
-      }
-      return kept;
+      copyFrom(into, kept, 0, inCluster, length);
+      return;
     }
     let decoding = this.#decoding.get(host);
     if (!decoding) {
-      decoding = this.#load(host, stored, offset).finally(() => this.#decoding.delete(host));
+      if (length === this.#clusterSize && into instanceof Uint8Array && !this.#direct.has(host))
+        return this.#loadInto(host, stored, start, into);
+      decoding = this.#load(host, stored, start).finally(() => this.#decoding.delete(host));
       this.#decoding.set(host, decoding);
     }
-    return decoding;
+    return decoding.then((bytes) => {
+      copyFrom(into, bytes, 0, inCluster, length);
+    });
   }
 
   clear(): void {
     this.#kept.clear();
   }
 
-  async #load(host: number, stored: number, offset: number): Promise<Uint8Array> {
+  #keptOf(host: number): Uint8Array | undefined {
+    const kept = this.#kept.get(host);
+    if (kept && this.#kept.size > 1) {
+      this.#kept.delete(host);
+      this.#kept.set(host, kept);
+    }
+    return kept;
+  }
+
+  async #loadInto(host: number, stored: number, offset: number, into: Uint8Array): Promise<void> {
+    this.#direct.add(host);
+    try {
+      const bytes = await this.#load(host, stored, offset, into);
+      if (bytes !== into) into.set(bytes);
+    } finally {
+      this.#direct.delete(host);
+    }
+  }
+
+  async #load(host: number, stored: number, offset: number, into?: Uint8Array): Promise<Uint8Array> {
     // Who waits is handed the place of who leaves.
     if (this.#running >= this.#mostDecoding)
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
@@ -62,7 +90,8 @@ export class CompressedClusters {
     try {
       await this.#file.read(host, input);
       this.decoded++;
-      const bytes = await this.#decodeWhole(input, host, offset);
+      const bytes = await this.#decodeWhole(input, host, offset, into);
+      if (bytes === into) return bytes;
       this.#kept.set(host, bytes);
       if (this.#kept.size > this.#mostKept) this.#kept.delete(this.#kept.keys().next().value as number);
       return bytes;
@@ -74,10 +103,15 @@ export class CompressedClusters {
     }
   }
 
-  async #decodeWhole(input: Uint8Array, host: number, offset: number): Promise<Uint8Array> {
+  async #decodeWhole(
+    input: Uint8Array,
+    host: number,
+    offset: number,
+    into: Uint8Array | undefined,
+  ): Promise<Uint8Array> {
     let why: string;
     try {
-      const bytes = await this.#decode(input, this.#clusterSize);
+      const bytes = await this.#decode(input, this.#clusterSize, into);
       if (bytes.length === this.#clusterSize) return bytes;
       why = `it holds ${bytes.length} bytes`;
     } catch (error) {

@@ -5,7 +5,7 @@ import { zstdFrame } from './zstd-frame.ts';
 let zstd: Promise<Decoder> | undefined;
 
 /** The zstd decoder, which never sees what a frame's header shows to be wrong, nor what follows the frame. */
-const decodeZstd: Decoder = async (input, length) => {
+const decodeZstd: Decoder = async (input, length, into) => {
   const frame = zstdFrame(input);
   if (!frame) throw new Error('there is no whole zstd frame');
   if (frame.contentSize !== undefined && frame.contentSize !== length) {
@@ -15,7 +15,7 @@ const decodeZstd: Decoder = async (input, length) => {
     zstd = undefined;
     throw error;
   });
-  return await (await zstd)(input.subarray(0, frame.length), length);
+  return await (await zstd)(input.subarray(0, frame.length), length, into);
 };
 
 /** "Compression type": how the decoder for a cluster is found. Deflate is raw, without zlib's header. */

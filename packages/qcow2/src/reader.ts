@@ -1,5 +1,5 @@
 import type { MaybePromise, ReadOptions } from '@blockyard/core';
-import { copyFrom, fill, type IoData, slice } from '@blockyard/iov-utils';
+import { fill, type IoData, slice } from '@blockyard/iov-utils';
 import { Flight } from './flight.ts';
 import type { Slice } from './l2-cache.ts';
 import type { Parts } from './parts.ts';
@@ -32,7 +32,7 @@ export class Reader {
       case kinds.data:
         return this.#readData(run, into, options);
       case kinds.compressed:
-        return this.#readCompressed(run, offset, into);
+        return this.#parts.compressed.read(run, offset, into);
       case kinds.unallocated:
       case kinds.unallocatedPlaced:
         return this.#readBacking(run, offset, into, options);
@@ -58,18 +58,6 @@ export class Reader {
     if (have >= run.length) return backing.read(offset, into, options);
     fill(into, 0, have);
     return backing.read(offset, slice(into, 0, have), options);
-  }
-
-  #readCompressed(run: Run, offset: number, into: IoData): MaybePromise<void> {
-    const { host, stored, inCluster, length } = run;
-    const bytes = this.#parts.compressed.get(host, stored, offset - inCluster);
-    if (!(bytes instanceof Promise)) {
-      copyFrom(into, bytes, 0, inCluster, length);
-      return;
-    }
-    return bytes.then((decoded) => {
-      copyFrom(into, decoded, 0, inCluster, length);
-    });
   }
 }
 

@@ -54,6 +54,51 @@ describe('compressed clusters', () => {
     await node.close();
   });
 
+  it.each([0, 1])(
+    'are right for readers of the whole and of parts at the same time (type %i)',
+    async (compressionType) => {
+      const builder = new ImageBuilder({ compressionType });
+      const encode = compressionType === 0 ? deflate : compress;
+      for (let i = 0; i < 4; i++) builder.compressed(i * cluster, encode(half(i + 1)));
+      const node = (await new Store({ a: builder.build() }).node('a')) as Qcow2Node;
+      const content = Buffer.concat([half(1), half(2), half(3), half(4)]);
+      const ranges = [
+        [0, cluster],
+        [0, cluster],
+        [0, 4 * cluster],
+        [100, cluster],
+        [cluster, cluster],
+        [2 * cluster + 5, 10],
+        [0, 4 * cluster],
+      ] as const;
+      for (let round = 0; round < 3; round++) {
+        await Promise.all(
+          ranges.map(async ([offset, length]) => {
+            const memory = new Uint8Array(length + 200).fill(7);
+            await node.read(offset, memory.subarray(100, 100 + length));
+            expect(
+              Buffer.compare(memory.subarray(100, 100 + length), content.subarray(offset, offset + length)),
+            ).toBe(0);
+            expect(memory.subarray(0, 100).every((byte) => byte === 7)).toBe(true);
+            expect(memory.subarray(100 + length).every((byte) => byte === 7)).toBe(true);
+            // What was read is the reader's own: nobody else is shown it.
+            memory.fill(0);
+          }),
+        );
+      }
+      // However many want one cluster: once for the first, and once for all the others.
+      const fresh = (await new Store({ a: builder.build() }).node('a')) as Qcow2Node;
+      await fresh.read(3 * cluster, new Uint8Array(1));
+      await Promise.all(Array.from({ length: 20 }, () => fresh.read(0, new Uint8Array(cluster))));
+      expect(fresh.metadataStats.decodedClusters).toBeLessThanOrEqual(3);
+      const vector = [new Uint8Array(1000), new Uint8Array(cluster - 1000)];
+      await fresh.read(cluster, vector);
+      expect(Buffer.compare(Buffer.concat(vector), half(2))).toBe(0);
+      await node.close();
+      await fresh.close();
+    },
+  );
+
   it('are decoded no more than so many at once', async () => {
     const builder = new ImageBuilder({ clusterBits: 21, size: 40 << 21 });
     for (let i = 0; i < 40; i++) builder.compressed(i << 21, deflate(new Uint8Array(1 << 21).fill(i)));

@@ -1,7 +1,8 @@
 import { constants, deflateRawSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { inflate as byNode } from '../src/platform/node.ts';
+import { nativeDecoder } from '../src/platform/addon.ts';
+import { inflateByNode as byNode } from '../src/platform/node.ts';
 import { loadZstd, inflate as portable } from '../src/platform/portable.ts';
 import { pattern } from './support/encode.ts';
 
@@ -17,10 +18,14 @@ const inputs: [string, Uint8Array][] = [
   ['a ramp', Uint8Array.from({ length: 65536 }, (_, i) => (i * i) >> 7)],
 ];
 
-describe.each([
-  ['node', byNode],
-  ['portable', portable],
-] as const)('inflate, %s', (_name, inflate) => {
+const native = nativeDecoder('inflate');
+const decoders = {
+  node: byNode,
+  portable,
+  ...(native ? { native } : {}),
+};
+
+describe.each(Object.entries(decoders))('inflate, %s', (_name, inflate) => {
   it.each(inputs)('decodes %s by every strategy, whatever follows', async (_what, bytes) => {
     for (const strategy of [
       constants.Z_DEFAULT_STRATEGY,
@@ -38,6 +43,40 @@ describe.each([
 
   it('rejects more than was asked for', async () => {
     await expect(inflate(deflateRawSync(new Uint8Array(1 << 20)), 65536)).rejects.toThrow();
+    await expect(inflate(deflateRawSync(new Uint8Array(65537)), 65536)).rejects.toThrow();
+  });
+});
+
+describe.skipIf(!native)('the native inflate (skipped without the addon)', () => {
+  const decode = native as NonNullable<typeof native>;
+
+  it('agrees with node:zlib on what is whole, on cut and damaged data', async () => {
+    const bytes = inputs[4]?.[1] as Uint8Array;
+    const stored = deflateRawSync(bytes);
+    const outcome = (output: Uint8Array) =>
+      output.length === 65536 ? Buffer.from(output).toString('hex') : 'wrong';
+    const agree = async (input: Uint8Array) => {
+      const [one, other] = await Promise.all(
+        [byNode, decode].map((inflate) => inflate(input, 65536).then(outcome, () => 'wrong')),
+      );
+      expect(one === other).toBe(true);
+    };
+    for (let end = Math.max(0, stored.length - 40); end <= stored.length; end++)
+      await agree(stored.subarray(0, end));
+    await fc.assert(
+      fc.asyncProperty(fc.nat(stored.length - 1), fc.nat(255), (at, value) => {
+        const damaged = Uint8Array.from(stored);
+        damaged[at] = value;
+        return agree(damaged);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('writes into the memory it is given', async () => {
+    const into = new Uint8Array(65536);
+    expect(await decode(deflateRawSync(pattern(65536)), 65536, into)).toBe(into);
+    expect(Buffer.compare(into, pattern(65536))).toBe(0);
   });
 });
 

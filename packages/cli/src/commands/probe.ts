@@ -39,6 +39,7 @@ function rows(found: Probe, { out }: Terminal): string[][] {
     ...Object.entries(found.engines).map(([name, engine]) => [`engine ${name}`, can(engine)]),
     ['zero scan', found.simd],
     ['huge pages', can(found.hugePages)],
+    ['zlib library', can(found.inflate)],
     ['zstd library', can(found.zstd)],
   ];
 }

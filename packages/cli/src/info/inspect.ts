@@ -39,9 +39,7 @@ export async function inspectImage(
       ? image.tree
       : fileOptions(image, registry, flags);
   const file = await openDirect(mode.direct, terminal, (direct) =>
-    registry.openNode({ ...options, readOnly: true, cache: { ...mode, direct } } as never, {
-      signal: terminal.signal,
-    }),
+    registry.openNode({ ...options, readOnly: true, cache: { ...mode, direct } } as never),
   );
   try {
     return [await reportOf(await info(registry, file, { format: flags.format }), file, text)];

@@ -38,7 +38,8 @@ export async function run(argv: readonly string[], settings: RunSettings = {}): 
     },
   };
   const streams = { stdin: Readable.from(settings.stdin ?? []), stdout, stderr, env: settings.env ?? {} };
-  const code = await main(argv, new Terminal(streams, settings.signal ?? new AbortController().signal));
+  const signal = settings.signal ?? new AbortController().signal;
+  const code = await main(argv, new Terminal(streams, () => signal));
   const bytes = Buffer.concat(out);
   return { code, out: bytes.toString(), err: err.join(''), bytes };
 }

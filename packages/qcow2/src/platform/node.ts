@@ -1,14 +1,14 @@
-import { createRequire } from 'node:module';
 import * as zlib from 'node:zlib';
+import { nativeDecoder } from './addon.ts';
 import type { Decoder } from './decoder.ts';
 import { loadZstdWasm } from './zstd-wasm.ts';
 
 /**
- * On the thread pool, several at once. `zlib.inflateRaw` would end the stream as well, which costs a second turn of
+ * By `node:zlib`, on the thread pool, several at once. `zlib.inflateRaw` would end the stream as well, which costs a second turn of
  * the pool for each cluster. With a sync flush a stream that gave all its bytes may lack its end: QEMU takes such
  * clusters, and no byte of them is in doubt.
  */
-export const inflate: Decoder = (input, length) =>
+export const inflateByNode: Decoder = (input, length) =>
   new Promise((resolve, reject) => {
     // One chunk holds all the output and shows that there is more.
     const stream = zlib.createInflateRaw({ chunkSize: length + 64, flush: zlib.constants.Z_SYNC_FLUSH });
@@ -29,14 +29,13 @@ export const inflate: Decoder = (input, length) =>
     });
   });
 
-/** What `@blockyard/native/addon` gives, so far as it is needed here. */
-interface Addon {
-  binding?: {
-    probeZstd?(): string | undefined;
-    /** The bytes written, or in words why not. */
-    zstdDecompress?(input: Uint8Array, output: Uint8Array): Promise<number | string>;
-  };
-}
+let inflater: Decoder | undefined;
+
+/** By the native package, which makes no stream for each cluster, else by Node's own. */
+export const inflate: Decoder = (input, length, into) => {
+  inflater ??= nativeDecoder('inflate') ?? inflateByNode;
+  return inflater(input, length, into);
+};
 
 type NodeZstd = (
   input: Uint8Array,
@@ -46,24 +45,7 @@ type NodeZstd = (
 
 /** The system's library by the native package, else Node's own (22.15 and later), else WebAssembly. */
 export async function loadZstd(): Promise<Decoder> {
-  return fromAddon() ?? fromNode() ?? (await loadZstdWasm());
-}
-
-function fromAddon(): Decoder | undefined {
-  try {
-    const { binding } = createRequire(import.meta.url)('@blockyard/native/addon') as Addon;
-    if (!binding?.zstdDecompress || binding.probeZstd?.() !== undefined) return undefined;
-    const decompress = binding.zstdDecompress;
-    return async (input, length) => {
-      const output = new Uint8Array(length);
-      const written = await decompress(input, output);
-      if (typeof written === 'string') throw new Error(written);
-      return output.subarray(0, written);
-    };
-  } catch {
-    // Not installed, or not for this platform: the next one will do.
-    return undefined;
-  }
+  return nativeDecoder('zstd') ?? fromNode() ?? (await loadZstdWasm());
 }
 
 function fromNode(): Decoder | undefined {
