@@ -1,5 +1,6 @@
 export type { IoData, IoVector } from '@blockyard/iov-utils';
 export { BlockNode, type NodeInit, type Operation, type RequestEvent } from './block-node.ts';
+export type { ImageCreation } from './create.ts';
 export { describeNode, type NodeDescription } from './describe.ts';
 export { Disk } from './disk.ts';
 export type {

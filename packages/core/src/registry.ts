@@ -1,3 +1,4 @@
+import { createImage, type ImageCreation } from './create.ts';
 import { Disk } from './disk.ts';
 import type { BlockDriver, ChildOptions, ImageInformation, NodeOptions, OpenContext } from './driver.ts';
 import { raw } from './drivers/raw.ts';
@@ -61,7 +62,7 @@ export class Registry {
   async inspect(what: Openable, settings: OpenSettings = {}): Promise<ImageInformation> {
     const readOnly = { ...settings, options: { ...settings.options, readOnly: true } };
     const options = await this.#resolve(what, readOnly);
-    const driver = this.#driver(options.driver, '');
+    const driver = this.driver(options.driver, '');
     const below = options.file as NodeOptions | undefined;
     if (!driver.inspect || !below) {
       const node = await this.#open(options, '', {}, this.#gate(readOnly), settings.signal);
@@ -77,6 +78,16 @@ export class Registry {
     } finally {
       await file.close();
     }
+  }
+
+  /**
+   * Makes a new image of the format 'raw' unless another is said. What is there already is left alone, and an error,
+   * unless `overwrite` is said.
+   * @throws BlockError EEXIST and what else the system says; ERR_NOT_SUPPORTED where a driver cannot make images.
+   */
+  async create(what: string | NodeOptions, creation: ImageCreation): Promise<void> {
+    const options = typeof what === 'string' ? this.parseName(what) : what;
+    await createImage(this, options, creation);
   }
 
   /** The options that a plain name stands for: the protocol driver's own, before any format. */
@@ -98,7 +109,8 @@ export class Registry {
     return new Gate(this, open, settings.references ?? 'deny', settings.probe ?? false);
   }
 
-  #driver(name: unknown, path: string): BlockDriver {
+  /** @throws BlockError ERR_UNKNOWN_DRIVER, naming `path` in an options tree and the drivers that there are. */
+  driver(name: unknown, path = ''): BlockDriver {
     const driver = typeof name === 'string' ? this.drivers.get(name) : undefined;
     if (driver) return driver;
     const where = path ? `${path}.driver` : 'driver';
@@ -139,7 +151,7 @@ export class Registry {
     signal: AbortSignal | undefined,
   ): Promise<BlockNode> {
     signal?.throwIfAborted();
-    const driver = this.#driver(options.driver, path);
+    const driver = this.driver(options.driver, path);
     validateOptions(options, driver.name, driver.options, path);
     const context = this.#context(driver, options, path, inherited, gate, signal);
     const node = await driver.open(options, context);

@@ -80,3 +80,16 @@ test('a window shows its bytes and no others', async () => {
 test('names with schemes go to the driver that speaks them', async () => {
   await expect(drivers.open('nbd://host/x', { format: 'raw' })).rejects.toMatchObject({ code: 'ERR_UNKNOWN_DRIVER' });
 });
+
+test('a new image is made raw unless a format is said, and replaces nothing unless that is said', async () => {
+  await drivers.create('/d/new', { size: 100 });
+  const disk = await drivers.open('/d/new', { format: 'raw' });
+  expect([disk.size, (await disk.read(0, 100)).every((byte) => byte === 0)]).toEqual([100, true]);
+  await expect(drivers.create('/d/new', { size: 5 })).rejects.toMatchObject({ code: 'EEXIST' });
+  await drivers.create('/d/new', { size: 5, overwrite: true });
+  expect((await drivers.open('/d/new', { format: 'raw' })).size).toBe(5);
+  await expect(drivers.create('/d/other', { size: 5, format: 'link' })).rejects.toMatchObject({ code: 'ERR_NOT_SUPPORTED' });
+  await expect(drivers.create({ driver: 'memory' }, { size: 5 })).rejects.toMatchObject({ code: 'ERR_NOT_SUPPORTED' });
+  await expect(drivers.create('/d/other', { size: -5 })).rejects.toBeInstanceOf(RangeError);
+  await expect(drivers.open('/d/other', { format: 'raw' })).rejects.toThrow();
+});

@@ -5,6 +5,8 @@ import type { Decoder } from './platform/decoder.ts';
 import type { Run } from './run.ts';
 
 const cacheBytes = 2 << 20;
+/** Each is a read and a turn of the thread pool in a row: it takes many more than threads to keep those busy. */
+const mostFlights = 64;
 const flightBytes = 8 << 20;
 
 /**
@@ -32,7 +34,7 @@ export class CompressedClusters {
     this.#clusterSize = clusterSize;
     this.#decode = decode;
     this.#mostKept = Math.min(16, Math.max(2, Math.floor(cacheBytes / clusterSize)));
-    this.#mostDecoding = Math.min(16, Math.max(4, Math.floor(flightBytes / clusterSize)));
+    this.#mostDecoding = Math.min(mostFlights, Math.max(4, Math.floor(flightBytes / clusterSize)));
   }
 
   /** Reads a run of one compressed cluster that is at `offset` in the disk; `into` has just its length. */

@@ -63,6 +63,10 @@ export function storeDriver(store: Store, opened: string[] = []): BlockDriver<{ 
       if (!store.has(path)) throw Object.assign(new Error(`no such file ${path}`), { code: 'ENOENT' });
       return { options: { driver: 'file', filename: path }, location: { directory: directoryOf(path), identity: path } };
     },
+    async createFile({ filename }, { size, exclusive }) {
+      if (exclusive && store.has(filename)) throw Object.assign(new Error(`${filename} exists`), { code: 'EEXIST' });
+      store.set(filename, new Uint8Array(size));
+    },
     async open({ filename }, context) {
       opened.push(filename);
       const path = real(store, filename);
