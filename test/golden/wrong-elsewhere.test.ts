@@ -27,11 +27,14 @@ async function sha256(path: string): Promise<string> {
 
 const tagged = (tag: string) => images(tag).filter((one) => one.content.algorithm === 'sha256');
 
-describe.each(['zlib', 'zstd', 'zero', 'data-file', 'extended-l2', 'snapshots'])('%s images read right', (tag) => {
-  test.each(tagged(tag))('$name', async (one) => {
-    expect(await sha256(unpack(one, directory))).toBe(one.content.value);
-  });
-});
+describe.each(['zlib', 'zstd', 'zero', 'data-file', 'extended-l2', 'snapshots'])(
+  '%s images read right',
+  (tag) => {
+    test.each(tagged(tag))('$name', async (one) => {
+      expect(await sha256(unpack(one, directory))).toBe(one.content.value);
+    });
+  },
+);
 
 /** A copy of an image with some bytes of its header changed. */
 function patched(name: string, offset: number, bytes: readonly number[]): string {
@@ -49,7 +52,9 @@ test('encryption is refused by name', async () => {
 });
 
 test('what is no qcow2, or has features that are not known, is refused', async () => {
-  await expect(open(patched('magic.qcow2', 0, [0x51, 0x46, 0x49, 0xfa]))).rejects.toMatchObject({ code: 'ERR_INVALID_IMAGE' });
+  await expect(open(patched('magic.qcow2', 0, [0x51, 0x46, 0x49, 0xfa]))).rejects.toMatchObject({
+    code: 'ERR_INVALID_IMAGE',
+  });
   await expect(open(patched('future.qcow2', 72, [0x40, 0, 0, 0, 0, 0, 0, 0]))).rejects.toMatchObject({
     code: 'ERR_UNSUPPORTED_FEATURE',
   });
@@ -75,12 +80,20 @@ test('a read past the end is an error, not a full count', async () => {
   const path = join(directory, 'short.raw');
   writeFileSync(path, new Uint8Array(1000));
   const disk = await open(path, 'raw');
-  await expect(disk.read(900, 200)).rejects.toMatchObject({ code: 'ERR_OUT_OF_BOUNDS', offset: 900, length: 200 });
+  await expect(disk.read(900, 200)).rejects.toMatchObject({
+    code: 'ERR_OUT_OF_BOUNDS',
+    offset: 900,
+    length: 200,
+  });
   await disk.close();
 });
 
 test('a discard reaches what is below', async () => {
-  const disk = await drivers.open({ driver: 'memory', data: new Uint8Array(1 << 20).fill(7), discard: 'unmap' });
+  const disk = await drivers.open({
+    driver: 'memory',
+    data: new Uint8Array(1 << 20).fill(7),
+    discard: 'unmap',
+  });
   await disk.discard(0, 1 << 20);
   expect(await disk.blockStatus(0, 1 << 20)).toMatchObject({ length: 1 << 20, data: false, zero: true });
 });

@@ -1,6 +1,6 @@
-import { requestChannel } from '#platform';
 import { byteLength, type IoData } from '@blockyard/iov-utils';
 import { isZero } from '@blockyard/zero-detect';
+import { requestChannel } from '#platform';
 import type { BlockDriver, Location, OpenContext } from './driver.ts';
 import { BlockError } from './errors.ts';
 import type { Extent } from './extent.ts';
@@ -8,6 +8,7 @@ import { type BlockLimits, checkLimits, defaultLimits, mergeLimits, minNonZero }
 import { type Memory, portableMemory } from './memory.ts';
 import { alignDown, alignUp } from './request/align.ts';
 import { checkByteCount, requestData } from './request/arguments.ts';
+import { RequestFlow } from './request/flow.ts';
 import {
   type MaybePromise,
   noOptions,
@@ -17,7 +18,6 @@ import {
   type WriteOptions,
   type ZeroOptions,
 } from './request/options.ts';
-import { RequestFlow } from './request/flow.ts';
 import { isLegal } from './request/pieces.ts';
 import type { Target } from './request/target.ts';
 import { readPieces, writePieces } from './request/transfer.ts';
@@ -25,7 +25,15 @@ import { zeroPieces } from './request/zeroes.ts';
 import { NodeStats } from './stats.ts';
 import type { Supports } from './supports.ts';
 
-export type Operation = 'read' | 'write' | 'writeZeroes' | 'discard' | 'flush' | 'blockStatus' | 'truncate' | 'copyRange';
+export type Operation =
+  | 'read'
+  | 'write'
+  | 'writeZeroes'
+  | 'discard'
+  | 'flush'
+  | 'blockStatus'
+  | 'truncate'
+  | 'copyRange';
 
 /** One request, as published on the `blockyard:request` diagnostics channel when it starts. */
 export interface RequestEvent {
@@ -155,9 +163,12 @@ export abstract class BlockNode {
     this.stats.reads++;
     this.stats.readBytes += length;
     const legal = isLegal(offset, length, data, this.#limits, this.#memoryMatters ? this.memory : undefined);
-    if (legal) return this.#flow.run('read', offset, length, options, () => this._read(offset, data, options));
+    if (legal)
+      return this.#flow.run('read', offset, length, options, () => this._read(offset, data, options));
     this.#countPadding(offset, length);
-    return this.#flow.run('read', offset, length, options, () => readPieces(this.#target, offset, data, options));
+    return this.#flow.run('read', offset, length, options, () =>
+      readPieces(this.#target, offset, data, options),
+    );
   }
 
   write(offset: number, from: IoData, options: WriteOptions = noOptions): MaybePromise<void> {
@@ -166,13 +177,24 @@ export abstract class BlockNode {
     this.#begin('write', offset, length, options);
     this.#checkWritable('write', offset, length);
     if (length === 0) return;
-    if (this.common.detectZeroes !== 'off' && this.supports.writeZeroes && !options.compressed && isZero(data)) {
+    if (
+      this.common.detectZeroes !== 'off' &&
+      this.supports.writeZeroes &&
+      !options.compressed &&
+      isZero(data)
+    ) {
       this.stats.detectedZeroes++;
       const mayUnmap = this.common.detectZeroes === 'unmap';
       return this.writeZeroes(offset, length, { fua: options.fua, signal: options.signal, mayUnmap });
     }
     if (options.compressed && !this.supports.compress) {
-      throw this.#error('ERR_NOT_SUPPORTED', 'write', offset, length, 'this driver cannot store compressed data');
+      throw this.#error(
+        'ERR_NOT_SUPPORTED',
+        'write',
+        offset,
+        length,
+        'this driver cannot store compressed data',
+      );
     }
     this.stats.writes++;
     this.stats.writeBytes += length;
@@ -235,7 +257,9 @@ export abstract class BlockNode {
     if (!this.supports.blockStatus) {
       return { offset, length, data: true, zero: false, present: true, depth: 0, compressed: false };
     }
-    return this.#flow.run('blockStatus', offset, length, options, () => this._blockStatus(offset, length, options));
+    return this.#flow.run('blockStatus', offset, length, options, () =>
+      this._blockStatus(offset, length, options),
+    );
   }
 
   /** Changes the size. Smaller needs `shrink: true`. */
@@ -244,13 +268,21 @@ export abstract class BlockNode {
     checkByteCount('size', size);
     this.#checkWritable('truncate', 0, size);
     if (!this.supports.resize) {
-      throw this.#error('ERR_NOT_SUPPORTED', 'truncate', undefined, size, 'this driver cannot change its size');
+      throw this.#error(
+        'ERR_NOT_SUPPORTED',
+        'truncate',
+        undefined,
+        size,
+        'this driver cannot change its size',
+      );
     }
     if (size < this.size && !options.shrink) {
       const text = `shrinking from ${this.size} to ${size} bytes would cut off data; say shrink: true to mean it`;
       throw this.#error('ERR_INVALID_OPTION', 'truncate', undefined, size, text);
     }
-    await this.#flow.exclusive('truncate', 0, Number.MAX_SAFE_INTEGER, options, false, () => this._truncate(size, options));
+    await this.#flow.exclusive('truncate', 0, Number.MAX_SAFE_INTEGER, options, false, () =>
+      this._truncate(size, options),
+    );
   }
 
   /**
@@ -346,28 +378,50 @@ export abstract class BlockNode {
     return this.#error('ERR_NOT_SUPPORTED', op, undefined, undefined, 'the driver does not implement it');
   }
 
-  #error(code: string, op: string, offset: number | undefined, length: number | undefined, text: string): BlockError {
+  #error(
+    code: string,
+    op: string,
+    offset: number | undefined,
+    length: number | undefined,
+    text: string,
+  ): BlockError {
     const where = this.path ? ` ${this.path}` : '';
-    const details = { driver: this.driver, node: this.name, op, path: this.path || undefined, offset, length };
+    const details = {
+      driver: this.driver,
+      node: this.name,
+      op,
+      path: this.path || undefined,
+      offset,
+      length,
+    };
     return new BlockError(code, `${op}${where} (${this.driver}): ${text}`, details);
   }
 
   #assertOpen(op: string): void {
-    if (this.#closing) throw this.#error('ERR_NODE_CLOSED', op, undefined, undefined, 'the node is closed; open it again');
+    if (this.#closing)
+      throw this.#error('ERR_NODE_CLOSED', op, undefined, undefined, 'the node is closed; open it again');
   }
 
   #begin(op: Operation, offset: number, length: number, options: RequestOptions): void {
     this.checkRange(op, offset, length);
     options.signal?.throwIfAborted();
-    if (requestChannel.hasSubscribers) requestChannel.publish({ node: this, op, offset, length } satisfies RequestEvent);
+    if (requestChannel.hasSubscribers)
+      requestChannel.publish({ node: this, op, offset, length } satisfies RequestEvent);
   }
 
   #checkWritable(op: Operation, offset: number, length: number): void {
     this.#changed = true;
     if (this.readOnly) {
-      throw this.#error('ERR_READ_ONLY', op, offset, length, 'it was opened read-only; open it with readOnly: false');
+      throw this.#error(
+        'ERR_READ_ONLY',
+        op,
+        offset,
+        length,
+        'it was opened read-only; open it with readOnly: false',
+      );
     }
-    if (!this.supports.write) throw this.#error('ERR_NOT_SUPPORTED', op, offset, length, 'this driver cannot write');
+    if (!this.supports.write)
+      throw this.#error('ERR_NOT_SUPPORTED', op, offset, length, 'this driver cannot write');
   }
 
   #countPadding(offset: number, length: number): void {

@@ -18,7 +18,11 @@ export interface ImageCreation {
 }
 
 /** Makes the file through its protocol driver, and the image in it through the format's. */
-export async function createImage(registry: Registry, file: NodeOptions, creation: ImageCreation): Promise<void> {
+export async function createImage(
+  registry: Registry,
+  file: NodeOptions,
+  creation: ImageCreation,
+): Promise<void> {
   const { format = 'raw', overwrite = false, size, ...options } = creation;
   checkByteCount('size', size);
   const protocol = registry.driver(file.driver);
@@ -28,7 +32,11 @@ export async function createImage(registry: Registry, file: NodeOptions, creatio
   if (!protocol.createFile) throw cannot(protocol.name, 'make files; open one that exists');
   if (!raw && !formatDriver.create) throw cannot(format, 'make images; make it raw, or with another tool');
   const { preallocation = 'off' } = creation;
-  await protocol.createFile(file, { size: raw ? size : 0, exclusive: !overwrite, ...(raw ? { preallocation } : {}) });
+  await protocol.createFile(file, {
+    size: raw ? size : 0,
+    exclusive: !overwrite,
+    ...(raw ? { preallocation } : {}),
+  });
   if (raw || !formatDriver.create) return;
   const target = await registry.openNode({ ...file, readOnly: false });
   try {
@@ -40,5 +48,8 @@ export async function createImage(registry: Registry, file: NodeOptions, creatio
 }
 
 function cannot(driver: string, what: string): BlockError {
-  return new BlockError('ERR_NOT_SUPPORTED', `create: the driver '${driver}' cannot ${what}`, { op: 'create', driver });
+  return new BlockError('ERR_NOT_SUPPORTED', `create: the driver '${driver}' cannot ${what}`, {
+    op: 'create',
+    driver,
+  });
 }

@@ -1,5 +1,5 @@
-import type { BlockLimits } from './limits.ts';
 import type { BlockNode } from './block-node.ts';
+import type { BlockLimits } from './limits.ts';
 import type { Supports } from './supports.ts';
 
 /** A node and what is below it, as plain JSON. */
@@ -30,6 +30,8 @@ export function describeNode(node: BlockNode): NodeDescription {
     supports: { ...node.supports },
     limits: { ...node.limits },
     stats: { ...node.stats },
-    children: Object.fromEntries(Object.entries(node.children).map(([role, child]) => [role, describeNode(child)])),
+    children: Object.fromEntries(
+      Object.entries(node.children).map(([role, child]) => [role, describeNode(child)]),
+    ),
   };
 }

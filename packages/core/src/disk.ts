@@ -1,11 +1,17 @@
 import type { IoData } from '@blockyard/iov-utils';
-import { describeNode, type NodeDescription } from './describe.ts';
-import { type Extent, continues } from './extent.ts';
-import type { BlockLimits } from './limits.ts';
 import type { BlockNode } from './block-node.ts';
+import { describeNode, type NodeDescription } from './describe.ts';
+import { continues, type Extent } from './extent.ts';
+import type { BlockLimits } from './limits.ts';
 import { alignUp } from './request/align.ts';
 import { checkByteCount } from './request/arguments.ts';
-import type { ReadOptions, RequestOptions, TruncateOptions, WriteOptions, ZeroOptions } from './request/options.ts';
+import type {
+  ReadOptions,
+  RequestOptions,
+  TruncateOptions,
+  WriteOptions,
+  ZeroOptions,
+} from './request/options.ts';
 import type { NodeStats } from './stats.ts';
 import { readableFrom, type StreamRange, writableTo } from './streams.ts';
 import type { Supports } from './supports.ts';

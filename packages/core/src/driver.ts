@@ -1,5 +1,5 @@
-import type { Gate } from './gate.ts';
 import type { BlockNode } from './block-node.ts';
+import type { Gate } from './gate.ts';
 import type { CommonOptions, OptionSpecs } from './options/spec.ts';
 import type { Registry } from './registry.ts';
 
@@ -113,5 +113,8 @@ export interface BlockDriver<O extends object = object> {
   /** Makes a new, empty image; protocol drivers make the file itself from `options`. */
   create?(target: BlockNode, options: CreateOptions): Promise<void>;
   /** Protocol drivers: makes the file, device contents or object that the options name; fails if it exists and `exclusive`. */
-  createFile?(options: O, create: { size: number; exclusive?: boolean; preallocation?: string }): Promise<void>;
+  createFile?(
+    options: O,
+    create: { size: number; exclusive?: boolean; preallocation?: string },
+  ): Promise<void>;
 }

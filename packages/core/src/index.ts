@@ -15,10 +15,10 @@ export type {
   Reference,
   SnapshotInformation,
 } from './driver.ts';
-export { memory, type MemoryOptions } from './drivers/memory.ts';
-export { nullDriver, type NullOptions } from './drivers/null.ts';
-export { passThrough, PassThroughNode, type PassThroughOptions } from './drivers/pass-through.ts';
-export { raw, type RawOptions } from './drivers/raw.ts';
+export { type MemoryOptions, memory } from './drivers/memory.ts';
+export { type NullOptions, nullDriver } from './drivers/null.ts';
+export { PassThroughNode, type PassThroughOptions, passThrough } from './drivers/pass-through.ts';
+export { type RawOptions, raw } from './drivers/raw.ts';
 export {
   BlockError,
   type BlockErrorCode,

@@ -50,7 +50,15 @@ export function defaultLimits(pageSize = defaultMemAlignment): BlockLimits {
 /** The smaller of two maxima, where zero is no limit. */
 export const minNonZero = (a: number, b: number): number => (a === 0 ? b : b === 0 ? a : Math.min(a, b));
 
-const maxima = ['maxTransfer', 'optTransfer', 'maxHwTransfer', 'maxHwIov', 'maxIov', 'maxPdiscard', 'maxPwriteZeroes'] as const;
+const maxima = [
+  'maxTransfer',
+  'optTransfer',
+  'maxHwTransfer',
+  'maxHwIov',
+  'maxIov',
+  'maxPdiscard',
+  'maxPwriteZeroes',
+] as const;
 const alignments = [
   'requestAlignment',
   'minMemAlignment',
@@ -75,18 +83,24 @@ const isPowerOfTwo = (n: number): boolean => n > 0 && Number.isInteger(Math.log2
 export function checkLimits(limits: BlockLimits): void {
   for (const name of [...maxima, ...alignments]) {
     const value = limits[name];
-    if (!Number.isSafeInteger(value) || value < 0) throw new RangeError(`limits.${name}: ${value} is not a byte count`);
+    if (!Number.isSafeInteger(value) || value < 0)
+      throw new RangeError(`limits.${name}: ${value} is not a byte count`);
   }
   for (const name of ['requestAlignment', 'minMemAlignment', 'optMemAlignment'] as const) {
-    if (!isPowerOfTwo(limits[name])) throw new RangeError(`limits.${name}: ${limits[name]} is not a power of two`);
+    if (!isPowerOfTwo(limits[name]))
+      throw new RangeError(`limits.${name}: ${limits[name]} is not a power of two`);
   }
   if (limits.optMemAlignment < limits.minMemAlignment) {
-    throw new RangeError(`limits.optMemAlignment: ${limits.optMemAlignment} is less than minMemAlignment ${limits.minMemAlignment}`);
+    throw new RangeError(
+      `limits.optMemAlignment: ${limits.optMemAlignment} is less than minMemAlignment ${limits.minMemAlignment}`,
+    );
   }
   for (const name of ['maxTransfer', 'maxPdiscard', 'maxPwriteZeroes'] as const) {
     const value = limits[name];
     if (value !== 0 && value % limits.requestAlignment !== 0) {
-      throw new RangeError(`limits.${name}: ${value} is not a multiple of requestAlignment ${limits.requestAlignment}`);
+      throw new RangeError(
+        `limits.${name}: ${value} is not a multiple of requestAlignment ${limits.requestAlignment}`,
+      );
     }
   }
 }

@@ -1,7 +1,7 @@
+import type { BlockNode } from './block-node.ts';
 import type { BlockDriver } from './driver.ts';
 import { BlockError } from './errors.ts';
 import { foreignFormat } from './foreign.ts';
-import type { BlockNode } from './block-node.ts';
 
 /** Bytes at the start of an image that probing looks at. */
 export const probeBytes = 4096;

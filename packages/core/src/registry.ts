@@ -1,10 +1,10 @@
+import { BlockNode } from './block-node.ts';
 import { createImage, type ImageCreation } from './create.ts';
 import { Disk } from './disk.ts';
 import type { BlockDriver, ChildOptions, ImageInformation, NodeOptions, OpenContext } from './driver.ts';
 import { raw } from './drivers/raw.ts';
 import { BlockError } from './errors.ts';
 import { Gate, type ReferencePolicy } from './gate.ts';
-import { BlockNode } from './block-node.ts';
 import { validateOptions } from './options/validate.ts';
 import { probeFormat } from './probe.ts';
 
@@ -33,7 +33,8 @@ export class Registry {
   constructor(drivers: Iterable<BlockDriver>) {
     const known = new Map<string, BlockDriver>([['raw', raw() as BlockDriver]]);
     for (const driver of drivers) {
-      if (known.has(driver.name)) throw new TypeError(`createRegistry: two drivers are named '${driver.name}'`);
+      if (known.has(driver.name))
+        throw new TypeError(`createRegistry: two drivers are named '${driver.name}'`);
       known.set(driver.name, driver);
     }
     this.drivers = known;
@@ -120,21 +121,36 @@ export class Registry {
 
   /** From what the user wrote to a tree that names its driver. */
   async #resolve(what: Openable, settings: OpenSettings): Promise<NodeOptions> {
-    if (typeof what === 'object' && what.driver !== undefined) return { ...what, ...settings.options } as NodeOptions;
+    if (typeof what === 'object' && what.driver !== undefined)
+      return { ...what, ...settings.options } as NodeOptions;
     const { cache, readOnly } = (settings.options ?? {}) as { cache?: object; readOnly?: boolean };
     const file: NodeOptions =
-      typeof what === 'string' ? { ...this.parseName(what), ...settings.fileOptions } : (what.file as NodeOptions);
-    const format = settings.format ?? (settings.probe ? await this.#probe(file, { cache, readOnly: true }, settings) : undefined);
+      typeof what === 'string'
+        ? { ...this.parseName(what), ...settings.fileOptions }
+        : (what.file as NodeOptions);
+    const format =
+      settings.format ??
+      (settings.probe ? await this.#probe(file, { cache, readOnly: true }, settings) : undefined);
     if (format === undefined) {
       const name = typeof what === 'string' ? what : 'the tree';
       const text = `open ${name}: the format is not said; give format: 'qcow2' (or 'raw', ...), or probe: true to guess it from the first bytes`;
       throw new BlockError('ERR_FORMAT_REQUIRED', text, { op: 'open' });
     }
     const probed = format === 'raw' && settings.format === undefined ? { probed: true } : {};
-    return { ...(readOnly === undefined ? {} : { readOnly }), ...settings.options, driver: format, ...probed, file };
+    return {
+      ...(readOnly === undefined ? {} : { readOnly }),
+      ...settings.options,
+      driver: format,
+      ...probed,
+      file,
+    };
   }
 
-  async #probe(file: NodeOptions, inherited: Record<string, unknown>, settings: OpenSettings): Promise<string> {
+  async #probe(
+    file: NodeOptions,
+    inherited: Record<string, unknown>,
+    settings: OpenSettings,
+  ): Promise<string> {
     const node = await this.#open(file, 'file', inherited, this.#gate(settings), settings.signal);
     try {
       return await probeFormat(node, this.drivers.values());
@@ -168,7 +184,11 @@ export class Registry {
     driver: BlockDriver,
     options: NodeOptions,
     path: string,
-    inherited: { readOnly?: boolean; cache?: { direct?: boolean; noFlush?: boolean }; discard?: 'ignore' | 'unmap' },
+    inherited: {
+      readOnly?: boolean;
+      cache?: { direct?: boolean; noFlush?: boolean };
+      discard?: 'ignore' | 'unmap';
+    },
     gate: Gate,
     signal: AbortSignal | undefined,
   ): OpenContext {

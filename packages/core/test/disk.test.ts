@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest';
 import { createRegistry, memory, passThrough } from '@blockyard/core';
+import { expect, test } from 'vitest';
 
 const drivers = createRegistry([memory(), passThrough()]);
 

@@ -48,7 +48,9 @@ test('a function decides, and is told what the image says', async () => {
   const disk = await drivers.open('/d/a', { format: 'link', references: allow });
   expect(seen).toMatchObject([{ role: 'backing', name: '/x/b', format: 'raw', from: { path: '/d/a' } }]);
   await disk.close();
-  await expect(drivers.open('/d/a', { format: 'link', references: () => false })).rejects.toThrow(/policy refused/);
+  await expect(drivers.open('/d/a', { format: 'link', references: () => false })).rejects.toThrow(
+    /policy refused/,
+  );
 });
 
 test.each(['json:{"driver":"file","filename":"/etc/passwd"}', 'JSON:{}', 'nbd://host/export', 'b\0c', ''])(

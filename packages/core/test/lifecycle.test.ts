@@ -1,7 +1,7 @@
 import { channel } from 'node:diagnostics_channel';
 import { createRegistry, memory, passThrough, type RequestEvent } from '@blockyard/core';
 import { expect, test } from 'vitest';
-import { strict, type StrictNode } from './support/strict.ts';
+import { type StrictNode, strict } from './support/strict.ts';
 
 const drivers = createRegistry([memory(), passThrough(), strict()]);
 const tick = () => new Promise((resolve) => setImmediate(resolve));
@@ -11,7 +11,8 @@ test('close waits for what is in flight, flushes what was written, and twice is 
   const disk = await drivers.open({
     driver: 'strict',
     size: 512,
-    before: (call: { op: string }) => (call.op === 'write' ? new Promise<void>((resolve) => (go = resolve)) : undefined),
+    before: (call: { op: string }) =>
+      call.op === 'write' ? new Promise<void>((resolve) => (go = resolve)) : undefined,
   });
   const { calls } = disk.node as StrictNode;
   const write = disk.write(0, Uint8Array.of(1));
@@ -99,12 +100,19 @@ test.each([
   [() => [0, [1, 2]], TypeError],
 ])('misuse is a TypeError or RangeError: %s', async (args, type) => {
   const disk = await drivers.open({ driver: 'memory', size: 512 });
-  await expect((disk.read as (...all: unknown[]) => Promise<unknown>)(...args())).rejects.toBeInstanceOf(type);
+  await expect((disk.read as (...all: unknown[]) => Promise<unknown>)(...args())).rejects.toBeInstanceOf(
+    type,
+  );
 });
 
 test('requests beyond the end, and writes to a read-only disk, are refused with their place', async () => {
   const disk = await drivers.open({ driver: 'memory', size: 512, readOnly: true });
-  await expect(disk.read(500, 13)).rejects.toMatchObject({ code: 'ERR_OUT_OF_BOUNDS', op: 'read', offset: 500, length: 13 });
+  await expect(disk.read(500, 13)).rejects.toMatchObject({
+    code: 'ERR_OUT_OF_BOUNDS',
+    op: 'read',
+    offset: 500,
+    length: 13,
+  });
   await expect(disk.read(0, 2 ** 40)).rejects.toMatchObject({ code: 'ERR_OUT_OF_BOUNDS' });
   await expect(disk.write(0, Uint8Array.of(1))).rejects.toMatchObject({ code: 'ERR_READ_ONLY' });
   await expect(disk.writeZeroes(0, 1)).rejects.toMatchObject({ code: 'ERR_READ_ONLY' });

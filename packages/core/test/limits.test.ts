@@ -2,14 +2,32 @@ import { checkLimits, defaultLimits, mergeLimits, minNonZero } from '@blockyard/
 import { expect, test } from 'vitest';
 
 test('without a driver memory is aligned to max(4096, page size)', () => {
-  expect(defaultLimits()).toMatchObject({ requestAlignment: 1, minMemAlignment: 4096, optMemAlignment: 4096, maxTransfer: 0 });
+  expect(defaultLimits()).toMatchObject({
+    requestAlignment: 1,
+    minMemAlignment: 4096,
+    optMemAlignment: 4096,
+    maxTransfer: 0,
+  });
   expect(defaultLimits(65536)).toMatchObject({ minMemAlignment: 65536, optMemAlignment: 65536 });
   expect(defaultLimits(1024)).toMatchObject({ minMemAlignment: 4096, optMemAlignment: 4096 });
 });
 
 test('merging takes the larger alignments and the smaller maxima that are not zero', () => {
-  const a = { ...defaultLimits(), requestAlignment: 512, maxTransfer: 0, maxIov: 1024, optMemAlignment: 8192, maxHwIov: 168 };
-  const b = { ...defaultLimits(), requestAlignment: 4096, maxTransfer: 65536, maxIov: 16, pdiscardAlignment: 65536 };
+  const a = {
+    ...defaultLimits(),
+    requestAlignment: 512,
+    maxTransfer: 0,
+    maxIov: 1024,
+    optMemAlignment: 8192,
+    maxHwIov: 168,
+  };
+  const b = {
+    ...defaultLimits(),
+    requestAlignment: 4096,
+    maxTransfer: 65536,
+    maxIov: 16,
+    pdiscardAlignment: 65536,
+  };
   expect(mergeLimits(a, b)).toMatchObject({
     requestAlignment: 4096,
     maxTransfer: 65536,

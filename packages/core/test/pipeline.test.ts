@@ -1,8 +1,8 @@
+import { createRegistry, type Disk, passThrough } from '@blockyard/core';
 import { equals } from '@blockyard/iov-utils';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createRegistry, type Disk, passThrough } from '@blockyard/core';
-import { offsetMemory, strict, type StrictNode, type StrictOptions } from './support/strict.ts';
+import { offsetMemory, type StrictNode, type StrictOptions, strict } from './support/strict.ts';
 
 const drivers = createRegistry([strict()]);
 
@@ -11,10 +11,15 @@ async function open(options: StrictOptions, common: object = {}): Promise<{ disk
   return { disk, node: disk.node as StrictNode };
 }
 
-const pattern = (length: number, seed = 1) => Uint8Array.from({ length }, (_, i) => (i * 7 + seed) % 255 || 1);
+const pattern = (length: number, seed = 1) =>
+  Uint8Array.from({ length }, (_, i) => (i * 7 + seed) % 255 || 1);
 
 test('an aligned request reaches the driver once, in the caller memory', async () => {
-  const { disk, node } = await open({ size: 65536, limits: { requestAlignment: 512, minMemAlignment: 512 }, memory: offsetMemory });
+  const { disk, node } = await open({
+    size: 65536,
+    limits: { requestAlignment: 512, minMemAlignment: 512 },
+    memory: offsetMemory,
+  });
   await disk.write(512, pattern(1024));
   await disk.read(512, new Uint8Array(1024));
   expect(node.calls.map(({ op, offset, length }) => [op, offset, length])).toEqual([
@@ -130,7 +135,13 @@ test('after a failure every piece settles before the promise does', async () => 
     },
   });
   const failing = disk.read(0, 65536);
-  await expect(failing).rejects.toMatchObject({ code: 'EIO', op: 'read', offset: 0, length: 65536, driver: 'strict' });
+  await expect(failing).rejects.toMatchObject({
+    code: 'EIO',
+    op: 'read',
+    offset: 0,
+    length: 65536,
+    driver: 'strict',
+  });
   expect(released).toEqual(['4096', '8192', '12288']);
   expect(disk.stats.failed).toBe(1);
 });
@@ -151,31 +162,42 @@ test('any requests on any limits leave what a plain buffer would hold', { timeou
     maxPwriteZeroes: fc.constantFrom(0, 4096),
   });
   await fc.assert(
-    fc.asyncProperty(limits, fc.boolean(), fc.array(request, { maxLength: 12 }), async (given, zeroes, requests) => {
-      const { disk, node } = await open({
-        size,
-        limits: { ...given, minMemAlignment: 1 },
-        supports: { writeZeroes: zeroes },
-        before: () => new Promise(setImmediate),
-      });
-      const model = new Uint8Array(size);
-      for (const { op, offset, length, seed } of requests) {
-        const end = Math.min(size, offset + length);
-        const data = pattern(end - offset, seed);
-        if (op === 'write') {
-          await disk.write(offset, data);
-          model.set(data, offset);
-        } else if (op === 'vector') {
-          await disk.write(offset, [data.subarray(0, 3), data.subarray(3, 3), data.subarray(3, 700), data.subarray(700)]);
-          model.set(data, offset);
-        } else if (op === 'writeZeroes') {
-          await disk.writeZeroes(offset, end - offset);
-          model.fill(0, offset, end);
-        } else expect(equals(await disk.read(offset, end - offset), model.subarray(offset, end))).toBe(true);
-      }
-      expect(equals(node.bytes.subarray(0, size), model)).toBe(true);
-      await disk.close();
-    }),
+    fc.asyncProperty(
+      limits,
+      fc.boolean(),
+      fc.array(request, { maxLength: 12 }),
+      async (given, zeroes, requests) => {
+        const { disk, node } = await open({
+          size,
+          limits: { ...given, minMemAlignment: 1 },
+          supports: { writeZeroes: zeroes },
+          before: () => new Promise(setImmediate),
+        });
+        const model = new Uint8Array(size);
+        for (const { op, offset, length, seed } of requests) {
+          const end = Math.min(size, offset + length);
+          const data = pattern(end - offset, seed);
+          if (op === 'write') {
+            await disk.write(offset, data);
+            model.set(data, offset);
+          } else if (op === 'vector') {
+            await disk.write(offset, [
+              data.subarray(0, 3),
+              data.subarray(3, 3),
+              data.subarray(3, 700),
+              data.subarray(700),
+            ]);
+            model.set(data, offset);
+          } else if (op === 'writeZeroes') {
+            await disk.writeZeroes(offset, end - offset);
+            model.fill(0, offset, end);
+          } else
+            expect(equals(await disk.read(offset, end - offset), model.subarray(offset, end))).toBe(true);
+        }
+        expect(equals(node.bytes.subarray(0, size), model)).toBe(true);
+        await disk.close();
+      },
+    ),
     { numRuns: 150 },
   );
 });

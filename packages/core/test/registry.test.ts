@@ -15,8 +15,14 @@ test.each([
   [{ driver: 'memory', siez: 5 }, /^siez: driver 'memory' has no such option; it has .*size/],
   [{ driver: 'memory', size: '5' }, "size: expected a whole number between 0 and 2^53 - 1, got '5'"],
   [{ driver: 'pass-through' }, "file: driver 'pass-through' needs this option"],
-  [{ driver: 'pass-through', file: { driver: 'memory', cache: { direct: 1 } } }, 'file.cache.direct: expected true | false, got 1'],
-  [{ driver: 'pass-through', file: { driver: 'memory', cache: { x: 1 } } }, /^file\.cache\.x: 'file\.cache' has no such option/],
+  [
+    { driver: 'pass-through', file: { driver: 'memory', cache: { direct: 1 } } },
+    'file.cache.direct: expected true | false, got 1',
+  ],
+  [
+    { driver: 'pass-through', file: { driver: 'memory', cache: { x: 1 } } },
+    /^file\.cache\.x: 'file\.cache' has no such option/,
+  ],
   [{ driver: 'pass-through', file: 'name' }, "file: expected the options of a node, got 'name'"],
   [{ driver: 'pass-through', file: {} }, 'file.driver: expected the name of a driver, got undefined'],
   [{ driver: 'memory', discard: 'maybe' }, "discard: expected 'ignore' | 'unmap', got 'maybe'"],
@@ -33,14 +39,20 @@ test('an unknown driver is named with those that exist', async () => {
 });
 
 test('what is not in a registry cannot be opened', async () => {
-  await expect(createRegistry([]).open({ driver: 'memory', size: 1 })).rejects.toMatchObject({ code: 'ERR_UNKNOWN_DRIVER' });
+  await expect(createRegistry([]).open({ driver: 'memory', size: 1 })).rejects.toMatchObject({
+    code: 'ERR_UNKNOWN_DRIVER',
+  });
   expect(() => createRegistry([memory(), memory()])).toThrow(TypeError);
 });
 
 test('a plain name needs its format, or leave to probe', async () => {
   await expect(drivers.open('/d/raw')).rejects.toMatchObject({ code: 'ERR_FORMAT_REQUIRED' });
   const given = await drivers.open('/d/raw', { format: 'raw' });
-  expect(given.describe()).toMatchObject({ driver: 'raw', options: { probed: false }, children: { file: { driver: 'file' } } });
+  expect(given.describe()).toMatchObject({
+    driver: 'raw',
+    options: { probed: false },
+    children: { file: { driver: 'file' } },
+  });
   const found = await drivers.open('/d/link', { probe: true, references: 'same-directory' });
   expect(found.node.driver).toBe('link');
 });
@@ -53,7 +65,9 @@ test('a compressed file is refused by name, and taken as raw when that is said',
 test('a disk that was probed raw refuses to become another format', async () => {
   const disk = await drivers.open('/d/raw', { probe: true });
   await expect(disk.write(0, link('x', 'raw'))).rejects.toMatchObject({ code: 'ERR_PROBED_RAW', offset: 0 });
-  await expect(disk.write(0, [Uint8Array.of(0x4c), link('x', 'raw').subarray(1)])).rejects.toMatchObject({ code: 'ERR_PROBED_RAW' });
+  await expect(disk.write(0, [Uint8Array.of(0x4c), link('x', 'raw').subarray(1)])).rejects.toMatchObject({
+    code: 'ERR_PROBED_RAW',
+  });
   await disk.write(0, Uint8Array.of(2, 3));
   await disk.write(512, link('x', 'raw'));
   const meant = await drivers.open('/d/raw', { format: 'raw' });
@@ -61,14 +75,27 @@ test('a disk that was probed raw refuses to become another format', async () => 
 });
 
 test('cache and read-only pass from a node to its file', async () => {
-  const options = { driver: 'pass-through', readOnly: true, cache: { direct: true }, file: { driver: 'memory', size: 1 } };
+  const options = {
+    driver: 'pass-through',
+    readOnly: true,
+    cache: { direct: true },
+    file: { driver: 'memory', size: 1 },
+  };
   const { children } = (await drivers.open(options)).describe();
-  expect(children.file).toMatchObject({ readOnly: true, options: { cache: { direct: true, noFlush: false } } });
+  expect(children.file).toMatchObject({
+    readOnly: true,
+    options: { cache: { direct: true, noFlush: false } },
+  });
 });
 
 test('a window shows its bytes and no others', async () => {
   const data = Uint8Array.from({ length: 1000 }, (_, i) => i % 256);
-  const window = await drivers.open({ driver: 'raw', offset: 100, size: 50, file: { driver: 'memory', data } });
+  const window = await drivers.open({
+    driver: 'raw',
+    offset: 100,
+    size: 50,
+    file: { driver: 'memory', data },
+  });
   expect(await window.read(0, 50)).toEqual(data.slice(100, 150));
   await expect(window.read(0, 51)).rejects.toMatchObject({ code: 'ERR_OUT_OF_BOUNDS' });
   await window.write(49, Uint8Array.of(255));
@@ -78,7 +105,9 @@ test('a window shows its bytes and no others', async () => {
 });
 
 test('names with schemes go to the driver that speaks them', async () => {
-  await expect(drivers.open('nbd://host/x', { format: 'raw' })).rejects.toMatchObject({ code: 'ERR_UNKNOWN_DRIVER' });
+  await expect(drivers.open('nbd://host/x', { format: 'raw' })).rejects.toMatchObject({
+    code: 'ERR_UNKNOWN_DRIVER',
+  });
 });
 
 test('a new image is made raw unless a format is said, and replaces nothing unless that is said', async () => {
@@ -88,8 +117,12 @@ test('a new image is made raw unless a format is said, and replaces nothing unle
   await expect(drivers.create('/d/new', { size: 5 })).rejects.toMatchObject({ code: 'EEXIST' });
   await drivers.create('/d/new', { size: 5, overwrite: true });
   expect((await drivers.open('/d/new', { format: 'raw' })).size).toBe(5);
-  await expect(drivers.create('/d/other', { size: 5, format: 'link' })).rejects.toMatchObject({ code: 'ERR_NOT_SUPPORTED' });
-  await expect(drivers.create({ driver: 'memory' }, { size: 5 })).rejects.toMatchObject({ code: 'ERR_NOT_SUPPORTED' });
+  await expect(drivers.create('/d/other', { size: 5, format: 'link' })).rejects.toMatchObject({
+    code: 'ERR_NOT_SUPPORTED',
+  });
+  await expect(drivers.create({ driver: 'memory' }, { size: 5 })).rejects.toMatchObject({
+    code: 'ERR_NOT_SUPPORTED',
+  });
   await expect(drivers.create('/d/other', { size: -5 })).rejects.toBeInstanceOf(RangeError);
   await expect(drivers.open('/d/other', { format: 'raw' })).rejects.toThrow();
 });

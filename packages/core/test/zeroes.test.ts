@@ -1,6 +1,6 @@
-import { expect, test } from 'vitest';
 import { BlockError, createRegistry } from '@blockyard/core';
-import { strict, type StrictNode, type StrictOptions } from './support/strict.ts';
+import { expect, test } from 'vitest';
+import { type StrictNode, type StrictOptions, strict } from './support/strict.ts';
 
 const drivers = createRegistry([strict()]);
 
@@ -9,7 +9,8 @@ async function open(options: Partial<StrictOptions>, common: object = {}) {
   return { disk, node: disk.node as StrictNode };
 }
 
-const ops = (node: StrictNode) => node.calls.map(({ op, offset, length, flags }) => [op, offset, length, flags?.mayUnmap ?? false]);
+const ops = (node: StrictNode) =>
+  node.calls.map(({ op, offset, length, flags }) => [op, offset, length, flags?.mayUnmap ?? false]);
 
 test('a write of zeroes becomes write-zeroes when asked, with may-unmap when asked', async () => {
   const zeroes = [new Uint8Array(512), new Uint8Array(512)];
@@ -31,7 +32,9 @@ test('a write of zeroes becomes write-zeroes when asked, with may-unmap when ask
 
 test("detectZeroes 'unmap' without discard 'unmap' is refused, and a wrong value names the right ones", async () => {
   await expect(open({}, { detectZeroes: 'unmap' })).rejects.toMatchObject({ code: 'ERR_DETECT_ZEROES' });
-  await expect(open({}, { detectZeroes: 'yes' })).rejects.toThrow("detectZeroes: expected 'off' | 'on' | 'unmap', got 'yes'");
+  await expect(open({}, { detectZeroes: 'yes' })).rejects.toThrow(
+    "detectZeroes: expected 'off' | 'on' | 'unmap', got 'yes'",
+  );
 });
 
 test('zeroes are not looked for where the driver would only write them', async () => {
@@ -57,14 +60,17 @@ test('the fallback writes a shared zero buffer in bounded pieces until all is wr
   expect(node.calls.map((call) => call.length)).toEqual([1 << 20, 1 << 20, 2_900_000 - (2 << 20)]);
   expect(node.bytes.subarray(5, 2_900_005).every((byte) => byte === 0)).toBe(true);
   expect([node.bytes[4], node.bytes[2_900_005]]).toEqual([1, 1]);
-  await expect(disk.writeZeroes(0, 512, { noFallback: true })).rejects.toMatchObject({ code: 'ERR_NOT_SUPPORTED' });
+  await expect(disk.writeZeroes(0, 512, { noFallback: true })).rejects.toMatchObject({
+    code: 'ERR_NOT_SUPPORTED',
+  });
 });
 
 test('where the driver says no for one range, that range alone is written', async () => {
   const { disk, node } = await open({
     limits: { maxPwriteZeroes: 16384 },
     before: (call) => {
-      if (call.op === 'writeZeroes' && call.offset === 16384) throw new BlockError('ERR_NOT_SUPPORTED', 'not here');
+      if (call.op === 'writeZeroes' && call.offset === 16384)
+        throw new BlockError('ERR_NOT_SUPPORTED', 'not here');
     },
   });
   node.bytes.fill(1);
@@ -80,10 +86,15 @@ test('where the driver says no for one range, that range alone is written', asyn
 });
 
 test('the ends of a range that are no whole blocks are written as bytes', async () => {
-  const { disk, node } = await open({ size: 65536 - 100, limits: { requestAlignment: 512, pwriteZeroesAlignment: 4096 } });
+  const { disk, node } = await open({
+    size: 65536 - 100,
+    limits: { requestAlignment: 512, pwriteZeroesAlignment: 4096 },
+  });
   node.bytes.fill(1);
   await disk.writeZeroes(4000, 65536 - 100 - 4000);
-  expect(ops(node).filter(([op]) => op === 'writeZeroes')).toEqual([['writeZeroes', 4096, 65536 - 100 - 4096, false]]);
+  expect(ops(node).filter(([op]) => op === 'writeZeroes')).toEqual([
+    ['writeZeroes', 4096, 65536 - 100 - 4096, false],
+  ]);
   expect(node.bytes.subarray(0, 4000).every((byte) => byte === 1)).toBe(true);
   expect(node.bytes.subarray(4000, 65436).every((byte) => byte === 0)).toBe(true);
 });
@@ -92,7 +103,10 @@ test('discard reaches the driver only when asked, in whole blocks, split at the 
   const ignored = await open({});
   await ignored.disk.discard(0, 65536);
   expect(ignored.node.calls).toEqual([]);
-  const { disk, node } = await open({ size: 65000, limits: { pdiscardAlignment: 4096, maxPdiscard: 16384 } }, { discard: 'unmap' });
+  const { disk, node } = await open(
+    { size: 65000, limits: { pdiscardAlignment: 4096, maxPdiscard: 16384 } },
+    { discard: 'unmap' },
+  );
   await disk.discard(100, 20000);
   await disk.discard(49152, 65000 - 49152);
   await disk.discard(100, 200);

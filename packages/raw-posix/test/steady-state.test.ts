@@ -25,7 +25,8 @@ describe('in a steady state nothing is retained', () => {
     const disk = await drivers.open({ driver: 'file', filename, aio, readOnly: true, cache: { direct } });
     const buffers = Array.from({ length: 32 }, () => disk.allocate(4096));
     const requests = async (count: number) => {
-      for (let i = 0; i < count; i++) await Promise.all(buffers.map((buffer, lane) => disk.read(lane * 4096, buffer)));
+      for (let i = 0; i < count; i++)
+        await Promise.all(buffers.map((buffer, lane) => disk.read(lane * 4096, buffer)));
     };
     await requests(100);
     const before = held();

@@ -66,8 +66,12 @@ export async function makeImages(folder: string): Promise<Images> {
     text: plain,
     qcow2: await make(at('noise.qcow2'), (path) => convert(raw, path)),
     zlib: await make(at('text.zlib.qcow2'), (path) => convert('-c', plain, path)),
-    zstd: await make(at('text.zstd.qcow2'), (path) => convert('-c', '-o', 'compression_type=zstd', plain, path)),
-    empty: await make(at('empty.qcow2'), (path) => run('qemu-img', ['create', '-q', '-f', 'qcow2', path, '100G'])),
+    zstd: await make(at('text.zstd.qcow2'), (path) =>
+      convert('-c', '-o', 'compression_type=zstd', plain, path),
+    ),
+    empty: await make(at('empty.qcow2'), (path) =>
+      run('qemu-img', ['create', '-q', '-f', 'qcow2', path, '100G']),
+    ),
     preallocated: await make(at('preallocated.qcow2'), (path) =>
       run('qemu-img', ['create', '-q', '-f', 'qcow2', '-o', 'preallocation=metadata', path, '1G']),
     ),

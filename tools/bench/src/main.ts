@@ -15,7 +15,11 @@ const program = new Command('bench')
   .argument('[filter...]', 'words that a case name must contain, any of them')
   .option('--pairs <n>', 'counted pairs of each case', '5')
   .option('--seconds <n>', 'length of one measurement of a rate', '2')
-  .option('--dir <folder>', 'where the files of up to 8 GiB go, on a file system with direct I/O', join(tmpdir(), 'blockyard-bench'))
+  .option(
+    '--dir <folder>',
+    'where the files of up to 8 GiB go, on a file system with direct I/O',
+    join(tmpdir(), 'blockyard-bench'),
+  )
   .option('--json <file>', 'where every sample goes', 'bench-results/bench.json')
   .parse();
 const options = program.opts<{ pairs: string; seconds: string; dir: string; json: string }>();
@@ -33,7 +37,9 @@ const results: Result[] = [];
 for (const one of cases) {
   process.stderr.write(`${one.name} against ${one.peer}:`);
   try {
-    results.push(await runPairs(one, Number(options.pairs), (ratio) => process.stderr.write(` ${ratio.toFixed(2)}`)));
+    results.push(
+      await runPairs(one, Number(options.pairs), (ratio) => process.stderr.write(` ${ratio.toFixed(2)}`)),
+    );
     process.stderr.write('\n');
   } catch (error) {
     process.stderr.write(` ${error instanceof Error ? error.message.split('\n')[0] : error}\n`);
@@ -52,4 +58,6 @@ const machine = {
 await mkdir(dirname(options.json), { recursive: true });
 await writeFile(options.json, `${JSON.stringify({ machine, results }, null, 2)}\n`);
 console.log(table(results));
-console.log(`\n${machine.date}, ${machine.cores} cores of ${machine.cpu}, Linux ${machine.kernel}, Node ${machine.node}. Every sample: ${options.json}`);
+console.log(
+  `\n${machine.date}, ${machine.cores} cores of ${machine.cpu}, Linux ${machine.kernel}, Node ${machine.node}. Every sample: ${options.json}`,
+);

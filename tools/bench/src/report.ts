@@ -1,4 +1,4 @@
-import { median, type Measure, type Result } from './pairs.ts';
+import { type Measure, median, type Result } from './pairs.ts';
 
 const middle = (all: readonly Measure[]): number => median(all.map((one) => one.value));
 
@@ -13,7 +13,16 @@ function row(result: Result): string[] {
   const goal = `${kind === 'rate' ? '≥' : '≤'} ${sign}${bar}`;
   const spread = `${Math.min(...result.ratios).toFixed(2)} to ${Math.max(...result.ratios).toFixed(2)}`;
   const [ours, theirs] = [middle(result.ours), middle(result.theirs)].map((value) => amount(value, unit));
-  return [result.name, result.peer, ours, theirs, `${sign}${ratio.toFixed(2)}`, spread, goal, met ? 'met' : 'missed'] as string[];
+  return [
+    result.name,
+    result.peer,
+    ours,
+    theirs,
+    `${sign}${ratio.toFixed(2)}`,
+    spread,
+    goal,
+    met ? 'met' : 'missed',
+  ] as string[];
 }
 
 const headings = ['work', 'peer', 'ours', 'peer', 'ratio', 'of pairs', 'bar', ''];
@@ -21,8 +30,11 @@ const headings = ['work', 'peer', 'ours', 'peer', 'ratio', 'of pairs', 'bar', ''
 /** A table for a terminal and for Markdown alike. Ratios are medians of pairs, ours / peer; '+' marks a difference. */
 export function table(results: readonly Result[]): string {
   const rows = [headings, ...results.map(row)];
-  const widths = headings.map((_, column) => Math.max(...rows.map((cells) => (cells[column] as string).length), 3));
-  const line = (cells: readonly string[]) => `| ${cells.map((cell, i) => cell.padEnd(widths[i] as number)).join(' | ')} |`;
+  const widths = headings.map((_, column) =>
+    Math.max(...rows.map((cells) => (cells[column] as string).length), 3),
+  );
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((cell, i) => cell.padEnd(widths[i] as number)).join(' | ')} |`;
   const rule = line(widths.map((width) => '-'.repeat(width)));
   return [line(headings), rule, ...rows.slice(1).map(line)].join('\n');
 }

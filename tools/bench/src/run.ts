@@ -27,7 +27,14 @@ export async function worker(name: string, options: object): Promise<Measure> {
 /** IOPS as fio counts them. `--thread`, because fio's processes are scheduled in another group and come out slower. */
 export async function fio(options: Record<string, string | number>): Promise<Measure> {
   const args = Object.entries(options).map(([name, value]) => `--${name}=${value}`);
-  const fixed = ['--name=bench', '--thread', '--time_based', '--randrepeat=0', '--norandommap', '--group_reporting'];
+  const fixed = [
+    '--name=bench',
+    '--thread',
+    '--time_based',
+    '--randrepeat=0',
+    '--norandommap',
+    '--group_reporting',
+  ];
   const { jobs } = JSON.parse(await run('fio', [...fixed, ...args, '--output-format=json'])) as {
     jobs: [{ read: { iops: number }; write: { iops: number } }];
   };

@@ -1,6 +1,6 @@
+import { bareEngine, type EngineOptions } from './workers/bare-engine.ts';
+import { fsPromises, type PromisesOptions } from './workers/fs-promises.ts';
 import { type LoadOptions, load } from './workers/load.ts';
-import { type PromisesOptions, fsPromises } from './workers/fs-promises.ts';
-import { type EngineOptions, bareEngine } from './workers/bare-engine.ts';
 import { type ScanOptions, scan } from './workers/scan.ts';
 
 const [name, json = '{}'] = process.argv.slice(2);

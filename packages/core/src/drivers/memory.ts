@@ -1,8 +1,8 @@
 import { byteLength, copyFrom, copyTo, type IoData } from '@blockyard/iov-utils';
+import { BlockNode } from '../block-node.ts';
 import type { BlockDriver, OpenContext } from '../driver.ts';
 import type { Extent } from '../extent.ts';
 import type { BlockLimits } from '../limits.ts';
-import { BlockNode } from '../block-node.ts';
 import type { TruncateOptions } from '../request/options.ts';
 
 export interface MemoryOptions {

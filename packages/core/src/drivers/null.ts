@@ -1,8 +1,8 @@
 import { fill, type IoData } from '@blockyard/iov-utils';
+import { BlockNode } from '../block-node.ts';
 import type { BlockDriver, OpenContext } from '../driver.ts';
 import type { Extent } from '../extent.ts';
 import type { BlockLimits } from '../limits.ts';
-import { BlockNode } from '../block-node.ts';
 
 export interface NullOptions {
   /** Bytes (default 1 GiB). */

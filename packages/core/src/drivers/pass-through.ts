@@ -1,7 +1,7 @@
 import type { IoData } from '@blockyard/iov-utils';
+import { BlockNode } from '../block-node.ts';
 import type { BlockDriver, ChildOptions, OpenContext } from '../driver.ts';
 import type { Extent } from '../extent.ts';
-import { BlockNode } from '../block-node.ts';
 import type {
   MaybePromise,
   ReadOptions,
@@ -45,7 +45,11 @@ export class PassThroughNode extends BlockNode {
   protected override _flush(options: RequestOptions): MaybePromise<void> {
     return this.file.flush(options);
   }
-  protected override _blockStatus(offset: number, length: number, options: RequestOptions): MaybePromise<Extent> {
+  protected override _blockStatus(
+    offset: number,
+    length: number,
+    options: RequestOptions,
+  ): MaybePromise<Extent> {
     return this.file.blockStatus(offset, length, options);
   }
   protected override _truncate(size: number, options: TruncateOptions): Promise<void> {
@@ -69,6 +73,7 @@ export function passThrough(): BlockDriver<PassThroughOptions> {
     kind: 'filter',
     help: 'hands every request on as it came',
     options: { file: { type: 'node', required: true, help: 'the node below' } },
-    open: async (options, context) => new PassThroughNode(await context.openChild('file', options.file), context),
+    open: async (options, context) =>
+      new PassThroughNode(await context.openChild('file', options.file), context),
   };
 }

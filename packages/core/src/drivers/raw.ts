@@ -1,8 +1,8 @@
 import { copyTo, type IoData } from '@blockyard/iov-utils';
+import { BlockNode } from '../block-node.ts';
 import type { BlockDriver, ChildOptions, OpenContext } from '../driver.ts';
 import { BlockError } from '../errors.ts';
 import type { Extent } from '../extent.ts';
-import { BlockNode } from '../block-node.ts';
 import { probeHead } from '../probe.ts';
 import type {
   MaybePromise,
@@ -34,7 +34,12 @@ class RawNode extends BlockNode {
 
   constructor(file: BlockNode, options: RawOptions, context: OpenContext) {
     const resize = file.supports.resize && options.size === undefined;
-    super({ driver: { name: 'raw', kind: 'format' }, context, supports: { ...file.supports, resize }, children: { file } });
+    super({
+      driver: { name: 'raw', kind: 'format' },
+      context,
+      supports: { ...file.supports, resize },
+      children: { file },
+    });
     this.#file = file;
     this.#offset = options.offset ?? 0;
     this.#window = options.size;
@@ -47,7 +52,11 @@ class RawNode extends BlockNode {
   }
 
   override describeOptions(): Record<string, unknown> {
-    return { offset: this.#offset, ...(this.#window === undefined ? {} : { size: this.#window }), probed: this.#probed };
+    return {
+      offset: this.#offset,
+      ...(this.#window === undefined ? {} : { size: this.#window }),
+      probed: this.#probed,
+    };
   }
 
   protected override _read(offset: number, into: IoData, options: ReadOptions): MaybePromise<void> {
@@ -71,7 +80,11 @@ class RawNode extends BlockNode {
     return this.#file.flush(options);
   }
 
-  protected override async _blockStatus(offset: number, length: number, options: RequestOptions): Promise<Extent> {
+  protected override async _blockStatus(
+    offset: number,
+    length: number,
+    options: RequestOptions,
+  ): Promise<Extent> {
     const extent = await this.#file.blockStatus(this.#offset + offset, length, options);
     return { ...extent, offset };
   }
@@ -89,7 +102,13 @@ class RawNode extends BlockNode {
   ): MaybePromise<number> {
     const from = source as RawNode;
     if (this.#probed && offset < sector) return 0;
-    return this.#file.copyRange(from.#file, from.#offset + sourceOffset, this.#offset + offset, length, options);
+    return this.#file.copyRange(
+      from.#file,
+      from.#offset + sourceOffset,
+      this.#offset + offset,
+      length,
+      options,
+    );
   }
 
   async #writeGuarded(offset: number, from: IoData, options: WriteOptions): Promise<void> {

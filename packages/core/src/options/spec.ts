@@ -4,7 +4,12 @@ export type OptionSpec =
   | { readonly type: 'boolean'; readonly help: string }
   /** A byte count or number; suffixes k, M, G, T, P, E are read from a command line. */
   | { readonly type: 'size'; readonly required?: true; readonly help: string }
-  | { readonly type: 'enum'; readonly values: readonly string[]; readonly required?: true; readonly help: string }
+  | {
+      readonly type: 'enum';
+      readonly values: readonly string[];
+      readonly required?: true;
+      readonly help: string;
+    }
   | { readonly type: 'object'; readonly fields: OptionSpecs; readonly help: string }
   /** A child node: options of its own driver, an open node, or a name. */
   | { readonly type: 'node'; readonly required?: true; readonly nullable?: true; readonly help: string }

@@ -1,5 +1,5 @@
-import { BlockError } from '../errors.ts';
 import { BlockNode } from '../block-node.ts';
+import { BlockError } from '../errors.ts';
 import { commonOptions, type OptionSpec, type OptionSpecs } from './spec.ts';
 
 const join = (path: string, name: string): string => (path ? `${path}.${name}` : name);
@@ -13,7 +13,9 @@ const show = (value: unknown): string => {
 };
 
 function expected(path: string, what: string, value: unknown): BlockError {
-  return new BlockError('ERR_INVALID_OPTION', `${path}: expected ${what}, got ${show(value)}`, { op: 'open' });
+  return new BlockError('ERR_INVALID_OPTION', `${path}: expected ${what}, got ${show(value)}`, {
+    op: 'open',
+  });
 }
 
 /**
@@ -29,11 +31,21 @@ export function validateOptions(options: object, driver: string, specs: OptionSp
   }
 }
 
-function checkFields(value: object, specs: OptionSpecs, path: string, owner: string, also: readonly string[] = []): void {
+function checkFields(
+  value: object,
+  specs: OptionSpecs,
+  path: string,
+  owner: string,
+  also: readonly string[] = [],
+): void {
   for (const name of Object.keys(value)) {
     if (!also.includes(name) && !Object.hasOwn(specs, name)) {
       const known = Object.keys(specs).sort().join(', ');
-      throw new BlockError('ERR_INVALID_OPTION', `${join(path, name)}: ${owner} has no such option; it has ${known}`, { op: 'open' });
+      throw new BlockError(
+        'ERR_INVALID_OPTION',
+        `${join(path, name)}: ${owner} has no such option; it has ${known}`,
+        { op: 'open' },
+      );
     }
   }
   for (const [name, spec] of Object.entries(specs)) {
@@ -41,7 +53,9 @@ function checkFields(value: object, specs: OptionSpecs, path: string, owner: str
     const where = join(path, name);
     if (given === undefined) {
       if ('required' in spec && spec.required) {
-        throw new BlockError('ERR_INVALID_OPTION', `${where}: ${owner} needs this option (${spec.help})`, { op: 'open' });
+        throw new BlockError('ERR_INVALID_OPTION', `${where}: ${owner} needs this option (${spec.help})`, {
+          op: 'open',
+        });
       }
     } else checkValue(given, spec, where);
   }
@@ -57,13 +71,15 @@ function checkValue(value: unknown, spec: OptionSpec, path: string): void {
       if (typeof value !== 'boolean') throw expected(path, 'true | false', value);
       return;
     case 'size':
-      if (!Number.isSafeInteger(value) || (value as number) < 0) throw expected(path, 'a whole number between 0 and 2^53 - 1', value);
+      if (!Number.isSafeInteger(value) || (value as number) < 0)
+        throw expected(path, 'a whole number between 0 and 2^53 - 1', value);
       return;
     case 'enum':
       if (!spec.values.includes(value as string)) throw expected(path, list(spec.values), value);
       return;
     case 'object':
-      if (typeof value !== 'object' || value === null || Array.isArray(value)) throw expected(path, 'an object', value);
+      if (typeof value !== 'object' || value === null || Array.isArray(value))
+        throw expected(path, 'an object', value);
       return checkFields(value, spec.fields, path, `'${path}'`);
     case 'node':
       if (value === null && spec.nullable) return;

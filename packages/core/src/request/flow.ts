@@ -20,7 +20,13 @@ export class RequestFlow {
   }
 
   /** Counts the request while it runs, and gives its failure a name and a place. */
-  run<T>(op: Operation, offset: number, length: number, options: RequestOptions, work: Work<T>): MaybePromise<T> {
+  run<T>(
+    op: Operation,
+    offset: number,
+    length: number,
+    options: RequestOptions,
+    work: Work<T>,
+  ): MaybePromise<T> {
     let result: MaybePromise<T>;
     try {
       result = work();
@@ -57,7 +63,9 @@ export class RequestFlow {
       const end = alignUp(offset + length, requestAlignment);
       const serialising = op === 'truncate' || start !== offset || end !== offset + length;
       const { request, wait } = this.#tracker.begin(start, end, serialising);
-      return wait || flushAfter ? this.#ordered(request, wait, flushAfter, options, work) : this.#tracked(request, work);
+      return wait || flushAfter
+        ? this.#ordered(request, wait, flushAfter, options, work)
+        : this.#tracked(request, work);
     });
   }
 
@@ -69,10 +77,18 @@ export class RequestFlow {
   failure(error: unknown, op: Operation | 'close', offset: number, length: number): unknown {
     const { driver, name, stats } = this.#node;
     stats.failed++;
-    if (error instanceof RangeError || error instanceof TypeError || (error as Error)?.name === 'AbortError') return error;
+    if (error instanceof RangeError || error instanceof TypeError || (error as Error)?.name === 'AbortError')
+      return error;
     const path = this.#node.path || undefined;
     const what = length > 0 ? `${op} of ${length} bytes at ${offset}` : op;
-    return systemError(error, `${what} in ${path ?? driver}`, { driver, node: name, op, path, offset, length });
+    return systemError(error, `${what} in ${path ?? driver}`, {
+      driver,
+      node: name,
+      op,
+      path,
+      offset,
+      length,
+    });
   }
 
   #tracked<T>(request: Tracked, work: Work<T>): MaybePromise<T> {

@@ -34,18 +34,27 @@ export function isLegal(
   limits: BlockLimits,
   memory: Memory | undefined,
 ): boolean {
-  if (limits.requestAlignment !== 1 && (offset % limits.requestAlignment || length % limits.requestAlignment)) return false;
+  if (limits.requestAlignment !== 1 && (offset % limits.requestAlignment || length % limits.requestAlignment))
+    return false;
   const most = minNonZero(limits.maxTransfer, limits.maxHwTransfer);
   if (most !== 0 && length > most) return false;
   if (Array.isArray(data) && iovLimit(limits) !== 0 && data.length > iovLimit(limits)) return false;
-  return memory === undefined || limits.minMemAlignment === 1 || memory.isAligned(data, limits.minMemAlignment);
+  return (
+    memory === undefined || limits.minMemAlignment === 1 || memory.isAligned(data, limits.minMemAlignment)
+  );
 }
 
 /** Cuts a request into pieces that the driver can take, copying as little as possible. */
-export function pieces(offset: number, data: IoData, limits: BlockLimits, memory: Memory | undefined): Piece[] {
+export function pieces(
+  offset: number,
+  data: IoData,
+  limits: BlockLimits,
+  memory: Memory | undefined,
+): Piece[] {
   const { requestAlignment: alignment } = limits;
   const memAlignment = memory ? limits.minMemAlignment : 1;
-  const fits = (part: IoData) => memAlignment === 1 || memory === undefined || memory.isAligned(part, memAlignment);
+  const fits = (part: IoData) =>
+    memAlignment === 1 || memory === undefined || memory.isAligned(part, memAlignment);
   const end = offset + byteLength(data);
   const bodyStart = alignUp(offset, alignment);
   const bodyEnd = alignDown(end, alignment);
@@ -54,7 +63,8 @@ export function pieces(offset: number, data: IoData, limits: BlockLimits, memory
     const body = slice(data, bodyStart - offset, bodyEnd - offset);
     const maxElements = orInfinity(iovLimit(limits));
     // Buffers so small that as many as the driver takes may hold less than a block cannot be cut, only copied.
-    const cuttable = !Array.isArray(body) || body.length <= maxElements || maxElements * memAlignment >= alignment;
+    const cuttable =
+      !Array.isArray(body) || body.length <= maxElements || maxElements * memAlignment >= alignment;
     if (cuttable && fits(body)) {
       const found: Piece[] = [];
       if (bodyStart > offset) found.push({ offset, data: slice(data, 0, bodyStart - offset), bounce: true });
@@ -75,7 +85,10 @@ export function pieces(offset: number, data: IoData, limits: BlockLimits, memory
 
 function bounced(start: number, end: number, data: IoData, limits: BlockLimits): Piece[] {
   const found: Piece[] = [];
-  const step = Math.max(limits.requestAlignment, alignDown(minNonZero(bounceBytes, transferLimit(limits)), limits.requestAlignment));
+  const step = Math.max(
+    limits.requestAlignment,
+    alignDown(minNonZero(bounceBytes, transferLimit(limits)), limits.requestAlignment),
+  );
   for (let offset = start; offset < end; ) {
     const next = Math.min(end, alignDown(offset, limits.requestAlignment) + step);
     found.push({ offset, data: slice(data, offset - start, next - start), bounce: true });

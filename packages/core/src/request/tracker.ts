@@ -16,12 +16,20 @@ export class RequestTracker {
   #serialising = 0;
 
   /** Takes the range; when `wait` is there, it is the caller's only after it resolves. */
-  begin(start: number, end: number, serialising: boolean): { request: Tracked; wait: Promise<unknown> | undefined } {
+  begin(
+    start: number,
+    end: number,
+    serialising: boolean,
+  ): { request: Tracked; wait: Promise<unknown> | undefined } {
     let wait: Promise<unknown> | undefined;
     if (serialising || this.#serialising > 0) {
-      const blockers = this.#active.filter((a) => a.start < end && start < a.end && (serialising || a.serialising));
+      const blockers = this.#active.filter(
+        (a) => a.start < end && start < a.end && (serialising || a.serialising),
+      );
       if (blockers.length > 0) {
-        wait = Promise.all(blockers.map((a) => new Promise<void>((resolve) => (a.waiters ??= []).push(resolve))));
+        wait = Promise.all(
+          blockers.map((a) => new Promise<void>((resolve) => (a.waiters ??= []).push(resolve))),
+        );
       }
     }
     const request: Tracked = { start, end, serialising, waiters: undefined };

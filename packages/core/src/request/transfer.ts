@@ -9,21 +9,35 @@ import type { Target } from './target.ts';
 const width = 4;
 
 /** A read that the driver cannot take as it is, made of ones that it can. */
-export async function readPieces(target: Target, offset: number, into: IoData, options: ReadOptions): Promise<void> {
+export async function readPieces(
+  target: Target,
+  offset: number,
+  into: IoData,
+  options: ReadOptions,
+): Promise<void> {
   const cut = pieces(offset, into, target.limits, target.memoryMatters ? target.memory : undefined);
   target.stats.splits += cut.length - 1;
   await inParallel(cut, Math.min(width, cut.length), (piece) => {
     options.signal?.throwIfAborted();
-    return piece.bounce ? readBounced(target, piece, options) : target.readDriver(piece.offset, piece.data, options);
+    return piece.bounce
+      ? readBounced(target, piece, options)
+      : target.readDriver(piece.offset, piece.data, options);
   });
 }
 
 /** A write that the driver cannot take as it is, made of ones that it can. The caller holds the range. */
-export async function writePieces(target: Target, offset: number, from: IoData, options: WriteOptions): Promise<void> {
+export async function writePieces(
+  target: Target,
+  offset: number,
+  from: IoData,
+  options: WriteOptions,
+): Promise<void> {
   const cut = pieces(offset, from, target.limits, target.memoryMatters ? target.memory : undefined);
   target.stats.splits += cut.length - 1;
   await inParallel(cut, Math.min(width, cut.length), (piece) => {
     options.signal?.throwIfAborted();
-    return piece.bounce ? writeBounced(target, piece, options) : target.writeDriver(piece.offset, piece.data, options);
+    return piece.bounce
+      ? writeBounced(target, piece, options)
+      : target.writeDriver(piece.offset, piece.data, options);
   });
 }

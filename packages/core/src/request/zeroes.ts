@@ -26,7 +26,8 @@ export async function zeroPieces(
   const { limits } = target;
   const end = offset + length;
   const alignment = Math.max(limits.requestAlignment, limits.pwriteZeroesAlignment);
-  const limit = alignDown(minNonZero(limits.maxPwriteZeroes, Number.MAX_SAFE_INTEGER), alignment) || alignment;
+  const limit =
+    alignDown(minNonZero(limits.maxPwriteZeroes, Number.MAX_SAFE_INTEGER), alignment) || alignment;
   let at = offset;
   while (at < end) {
     options.signal?.throwIfAborted();
@@ -50,13 +51,22 @@ export async function zeroPieces(
   }
 }
 
-async function writeZeroBytes(target: Target, offset: number, length: number, options: ZeroOptions): Promise<void> {
+async function writeZeroBytes(
+  target: Target,
+  offset: number,
+  length: number,
+  options: ZeroOptions,
+): Promise<void> {
   if (options.noFallback) {
-    throw new BlockError('ERR_NOT_SUPPORTED', `cannot write zeroes at ${offset} without writing ${length} bytes`, {
-      op: 'writeZeroes',
-      offset,
-      length,
-    });
+    throw new BlockError(
+      'ERR_NOT_SUPPORTED',
+      `cannot write zeroes at ${offset} without writing ${length} bytes`,
+      {
+        op: 'writeZeroes',
+        offset,
+        length,
+      },
+    );
   }
   target.stats.zeroFallbacks++;
   const step = minNonZero(zeroBufferBytes, transferLimit(target.limits));

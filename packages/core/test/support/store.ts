@@ -1,4 +1,3 @@
-import { byteLength, copyFrom, copyTo } from '@blockyard/iov-utils';
 import {
   type BlockDriver,
   type BlockLimits,
@@ -10,6 +9,7 @@ import {
   type OpenContext,
   readOnlySupports,
 } from '@blockyard/core';
+import { byteLength, copyFrom, copyTo } from '@blockyard/iov-utils';
 
 /** Named files without a file system: `/dir/name` to bytes. Symbolic links are strings. */
 export type Store = Map<string, Uint8Array | string>;
@@ -61,10 +61,14 @@ export function storeDriver(store: Store, opened: string[] = []): BlockDriver<{ 
     async locate(name, from) {
       const path = real(store, name.startsWith('/') ? name : `${from.location.directory}/${name}`);
       if (!store.has(path)) throw Object.assign(new Error(`no such file ${path}`), { code: 'ENOENT' });
-      return { options: { driver: 'file', filename: path }, location: { directory: directoryOf(path), identity: path } };
+      return {
+        options: { driver: 'file', filename: path },
+        location: { directory: directoryOf(path), identity: path },
+      };
     },
     async createFile({ filename }, { size, exclusive }) {
-      if (exclusive && store.has(filename)) throw Object.assign(new Error(`${filename} exists`), { code: 'EEXIST' });
+      if (exclusive && store.has(filename))
+        throw Object.assign(new Error(`${filename} exists`), { code: 'EEXIST' });
       store.set(filename, new Uint8Array(size));
     },
     async open({ filename }, context) {
@@ -111,7 +115,11 @@ export function linkFormat(): BlockDriver<{ file: ChildOptions }> {
       await file.read(0, bytes);
       const [, name = '', format] = text(bytes).split(' ');
       try {
-        return new LinkNode(context, file, await context.gate.follow({ from: file, role: 'backing', name, format }));
+        return new LinkNode(
+          context,
+          file,
+          await context.gate.follow({ from: file, role: 'backing', name, format }),
+        );
       } catch (error) {
         await file.close();
         throw error;

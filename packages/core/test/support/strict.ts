@@ -1,4 +1,3 @@
-import { byteLength, copyFrom, copyTo, type IoData } from '@blockyard/iov-utils';
 import {
   alignUp,
   type BlockDriver,
@@ -9,6 +8,7 @@ import {
   type OpenContext,
   type Supports,
 } from '@blockyard/core';
+import { byteLength, copyFrom, copyTo, type IoData } from '@blockyard/iov-utils';
 
 export interface Call {
   op: string;

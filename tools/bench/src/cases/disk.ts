@@ -3,7 +3,12 @@ import type { Images } from '../images.ts';
 import type { Case } from '../pairs.ts';
 import { fio, run, worker } from '../run.ts';
 
-const file = (filename: string, aio: string, direct: boolean): NodeOptions => ({ driver: 'file', filename, aio, cache: { direct } });
+const file = (filename: string, aio: string, direct: boolean): NodeOptions => ({
+  driver: 'file',
+  filename,
+  aio,
+  cache: { direct },
+});
 
 /** Direct I/O at one block size and depth, against fio with the same engine. */
 function direct(
@@ -24,8 +29,26 @@ function direct(
     unit: 'IOPS',
     bar,
     ours: () =>
-      worker('load', { graph: file(filename, aio, true), block, depth, seconds, write, sequential: !rw.startsWith('rand') }),
-    theirs: () => fio({ filename, ioengine, rw, bs: block, direct: 1, runtime: seconds, ramp_time: '250ms', size: '2g', ...jobs }),
+      worker('load', {
+        graph: file(filename, aio, true),
+        block,
+        depth,
+        seconds,
+        write,
+        sequential: !rw.startsWith('rand'),
+      }),
+    theirs: () =>
+      fio({
+        filename,
+        ioengine,
+        rw,
+        bs: block,
+        direct: 1,
+        runtime: seconds,
+        ramp_time: '250ms',
+        size: '2g',
+        ...jobs,
+      }),
   };
 }
 
@@ -39,11 +62,14 @@ export function diskCases(images: Images, seconds: number): Case[] {
     kind: 'rate',
     unit: 'IOPS',
     bar: 6,
-    ours: () => worker('load', { graph: file(images.text, 'io_uring', false), block: kib4, depth: 32, seconds }),
+    ours: () =>
+      worker('load', { graph: file(images.text, 'io_uring', false), block: kib4, depth: 32, seconds }),
     theirs: () => worker('fs-promises', { filename: images.text, block: kib4, depth: 32, seconds }),
   });
   return [
-    ...[1, 32, 128].map((depth) => direct(images, seconds, { ...ring, rw: 'randread', block: kib4, depth, bar: 0.85 })),
+    ...[1, 32, 128].map((depth) =>
+      direct(images, seconds, { ...ring, rw: 'randread', block: kib4, depth, bar: 0.85 }),
+    ),
     direct(images, seconds, { ...ring, rw: 'randwrite', block: kib4, depth: 32, bar: 0.85 }),
     ...['randread', 'randwrite'].map((rw) =>
       direct(images, seconds, { aio: 'native', ioengine: 'libaio', rw, block: kib4, depth: 32, bar: 0.85 }),
@@ -82,7 +108,17 @@ export function qcow2Cases(images: Images, seconds: number): Case[] {
       async theirs() {
         // A step that is no divisor of the size visits the image in an order no read-ahead follows.
         const shape = ['-c', `${requests}`, '-d', '32', '-s', '4096', '-S', `${4096 * 70_001}`];
-        const text = await run('qemu-img', ['bench', '-f', 'qcow2', '-t', 'none', '-i', 'io_uring', ...shape, images.qcow2]);
+        const text = await run('qemu-img', [
+          'bench',
+          '-f',
+          'qcow2',
+          '-t',
+          'none',
+          '-i',
+          'io_uring',
+          ...shape,
+          images.qcow2,
+        ]);
         return { value: requests / Number(/completed in ([\d.]+) seconds/.exec(text)?.[1]) };
       },
     },

@@ -15,7 +15,10 @@ export async function bareEngine(options: EngineOptions): Promise<Measure> {
   const { size } = await native.files.status(fd);
   const engine = native.engine('io_uring');
   const next = randomOffsets(size, options.block);
-  const buffers = Array.from({ length: options.depth }, () => native?.memory.allocate(options.block, 4096) as Uint8Array);
+  const buffers = Array.from(
+    { length: options.depth },
+    () => native?.memory.allocate(options.block, 4096) as Uint8Array,
+  );
   const result = await loop(options, (lane) => engine.read(fd, next(), buffers[lane] as Uint8Array));
   await engine.close();
   await native.files.close(fd);

@@ -24,7 +24,8 @@ export async function load(options: LoadOptions): Promise<Measure> {
     const buffer = buffers[lane] as Uint8Array;
     return options.write ? disk.write(next(), buffer) : disk.read(next(), buffer);
   });
-  if (disk.stats.bounces > 0) throw new Error('requests were copied: the buffers are not aligned for this disk');
+  if (disk.stats.bounces > 0)
+    throw new Error('requests were copied: the buffers are not aligned for this disk');
   await disk.close();
   return result;
 }

@@ -6,7 +6,10 @@ export interface LoopOptions {
 }
 
 /** Keeps `depth` requests in flight for the time, and counts those that finish after a short ramp. */
-export async function loop(options: LoopOptions, request: (lane: number) => Promise<unknown>): Promise<Measure> {
+export async function loop(
+  options: LoopOptions,
+  request: (lane: number) => Promise<unknown>,
+): Promise<Measure> {
   const ramp = 0.25;
   const start = performance.now();
   const countFrom = start + ramp * 1000;

@@ -20,7 +20,8 @@ export async function scan(options: ScanOptions): Promise<Measure> {
   for (let i = 0; i < 2000; i++) zero &&= test(buffer);
   const start = performance.now();
   let rounds = 0;
-  for (; performance.now() - start < options.seconds * 1000; rounds += 100) for (let i = 0; i < 100; i++) zero &&= test(buffer);
+  for (; performance.now() - start < options.seconds * 1000; rounds += 100)
+    for (let i = 0; i < 100; i++) zero &&= test(buffer);
   if (!zero) throw new Error('a zero buffer was not seen as zero');
   return { value: (rounds * options.bytes) / ((performance.now() - start) / 1000) / 1e9 };
 }
