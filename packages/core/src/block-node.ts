@@ -2,10 +2,12 @@ import { byteLength, type IoData } from '@blockyard/iov-utils';
 import { isZero } from '@blockyard/zero-detect';
 import { requestChannel } from '#platform';
 import type { BlockDriver, Location, OpenContext } from './driver.ts';
+import { DriverHooks } from './driver-hooks.ts';
 import { BlockError } from './errors.ts';
 import type { Extent } from './extent.ts';
 import { type BlockLimits, checkLimits, defaultLimits, mergeLimits, minNonZero } from './limits.ts';
 import { type Memory, portableMemory } from './memory.ts';
+import type { NodeInit, Operation, RequestEvent } from './node-init.ts';
 import { alignDown, alignUp } from './request/align.ts';
 import { checkByteCount, requestData } from './request/arguments.ts';
 import { RequestFlow } from './request/flow.ts';
@@ -25,38 +27,6 @@ import { zeroPieces } from './request/zeroes.ts';
 import { NodeStats } from './stats.ts';
 import type { Supports } from './supports.ts';
 
-export type Operation =
-  | 'read'
-  | 'write'
-  | 'writeZeroes'
-  | 'discard'
-  | 'flush'
-  | 'blockStatus'
-  | 'truncate'
-  | 'copyRange';
-
-/** One request, as published on the `blockyard:request` diagnostics channel when it starts. */
-export interface RequestEvent {
-  node: BlockNode;
-  op: Operation;
-  offset: number;
-  length: number;
-}
-
-export interface NodeInit {
-  driver: Pick<BlockDriver, 'name' | 'kind'>;
-  context: Pick<OpenContext, 'common' | 'path'>;
-  supports: Supports;
-  /** By role: 'file', 'backing', 'data-file'. They are closed with this node. */
-  children?: Readonly<Record<string, BlockNode>>;
-  /** Protocol drivers: memory that reaches their device without a copy. Others use their file's. */
-  memory?: Memory;
-  /** Protocol drivers: file name, device or URL, for messages. */
-  path?: string;
-  /** Protocol drivers: where the bytes are, to resolve and compare names found inside images. */
-  location?: Location;
-}
-
 let unnamed = 0;
 
 /**
@@ -71,7 +41,7 @@ let unnamed = 0;
  *
  * Errors: BlockError; RangeError or TypeError for arguments that no node could take.
  */
-export abstract class BlockNode {
+export abstract class BlockNode extends DriverHooks {
   readonly driver: string;
   readonly kind: BlockDriver['kind'];
   readonly name: string;
@@ -96,6 +66,7 @@ export abstract class BlockNode {
   #changed = false;
 
   protected constructor(init: NodeInit) {
+    super();
     const { driver, context, children = {} } = init;
     this.driver = driver.name;
     this.kind = driver.kind;
@@ -126,9 +97,6 @@ export abstract class BlockNode {
       writeZeroesDriver: (offset, length, options) => this._writeZeroes(offset, length, options),
     };
   }
-
-  /** Bytes. May change while the node is open. */
-  abstract get size(): number;
 
   get limits(): Readonly<BlockLimits> {
     return this.#limits;
@@ -337,45 +305,6 @@ export abstract class BlockNode {
   /** What the driver says of itself in `describe()`: its own options, plain JSON. */
   describeOptions(): Record<string, unknown> {
     return {};
-  }
-
-  protected abstract _read(offset: number, into: IoData, options: ReadOptions): MaybePromise<void>;
-
-  protected _write(_offset: number, _from: IoData, _options: WriteOptions): MaybePromise<void> {
-    throw this.#missing('write');
-  }
-  /** May fail with ERR_NOT_SUPPORTED for a range that only bytes can zero. */
-  protected _writeZeroes(_offset: number, _length: number, _options: ZeroOptions): MaybePromise<void> {
-    throw this.#missing('writeZeroes');
-  }
-  protected _discard(_offset: number, _length: number, _options: RequestOptions): MaybePromise<void> {
-    throw this.#missing('discard');
-  }
-  protected _flush(options: RequestOptions): MaybePromise<void> {
-    return this.children.file?.flush(options);
-  }
-  protected _blockStatus(_offset: number, _length: number, _options: RequestOptions): MaybePromise<Extent> {
-    throw this.#missing('blockStatus');
-  }
-  protected _truncate(_size: number, _options: TruncateOptions): Promise<void> {
-    throw this.#missing('truncate');
-  }
-  protected _copyRange(
-    _source: BlockNode,
-    _sourceOffset: number,
-    _offset: number,
-    _length: number,
-    _options: RequestOptions,
-  ): MaybePromise<number> {
-    return 0;
-  }
-  /** Adjusts the limits merged from the children. */
-  protected _refreshLimits(_limits: BlockLimits): MaybePromise<void> {}
-  /** Gives back what the driver holds; the children are closed afterwards. */
-  protected _close(): MaybePromise<void> {}
-
-  #missing(op: Operation): BlockError {
-    return this.#error('ERR_NOT_SUPPORTED', op, undefined, undefined, 'the driver does not implement it');
   }
 
   #error(

@@ -1,5 +1,5 @@
 export type { IoData, IoVector } from '@blockyard/iov-utils';
-export { BlockNode, type NodeInit, type Operation, type RequestEvent } from './block-node.ts';
+export { BlockNode } from './block-node.ts';
 export type { ImageCreation } from './create.ts';
 export { describeNode, type NodeDescription } from './describe.ts';
 export { Disk } from './disk.ts';
@@ -32,6 +32,7 @@ export { foreignFormat } from './foreign.ts';
 export { type Gate, maxChainDepth, protocolNode, type ReferencePolicy } from './gate.ts';
 export * from './limits.ts';
 export { type Memory, portableMemory } from './memory.ts';
+export type { NodeInit, Operation, RequestEvent } from './node-init.ts';
 export { type CommonOptions, commonOptions, type OptionSpec, type OptionSpecs } from './options/spec.ts';
 export { probeBytes, probeFormat, probeHead, readHead } from './probe.ts';
 export { createRegistry, type Openable, type OpenSettings, Registry } from './registry.ts';

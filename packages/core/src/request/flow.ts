@@ -1,5 +1,6 @@
-import type { BlockNode, Operation } from '../block-node.ts';
+import type { BlockNode } from '../block-node.ts';
 import { systemError } from '../errors.ts';
+import type { Operation } from '../node-init.ts';
 import { alignDown, alignUp } from './align.ts';
 import { type MaybePromise, noOptions, type RequestOptions } from './options.ts';
 import { RequestTracker, type Tracked } from './tracker.ts';

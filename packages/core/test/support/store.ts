@@ -5,7 +5,6 @@ import {
   type ChildOptions,
   type IoData,
   type MaybePromise,
-  type NodeOptions,
   type OpenContext,
   readOnlySupports,
 } from '@blockyard/core';
@@ -131,5 +130,3 @@ export function linkFormat(): BlockDriver<{ file: ChildOptions }> {
 
 export const link = (name: string, format?: string): Uint8Array =>
   new TextEncoder().encode(format ? `LINK ${name} ${format}` : `LINK ${name}`);
-
-export const fileOptions = (filename: string): NodeOptions => ({ driver: 'file', filename });
