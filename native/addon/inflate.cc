@@ -1,5 +1,5 @@
 // Raw deflate by zlib, whose functions are found at run time: Node's executable exports those it was built with (they
-// are the faster ones), and otherwise the system has the library.
+// are the faster ones), and a process without any has the system's library.
 #include <climits>
 
 #include "bytes_call.h"
@@ -43,6 +43,10 @@ struct Library {
 
   Library() {
     if (find(RTLD_DEFAULT) && of_one_library()) return;
+    if (process_has_some()) {
+      reason = "this process has a part of a zlib, beside which the system's library cannot be used";
+      return;
+    }
 #ifdef __APPLE__
     void* handle = open_library({"libz.1.dylib", "/usr/lib/libz.1.dylib"}, "zlib", reason);
 #else
@@ -61,6 +65,15 @@ struct Library {
     return find_function(handle, "zlibVersion", version) && find_function(handle, "inflateInit2_", init) &&
            find_function(handle, "inflate", inflate) && find_function(handle, "inflateReset", reset) &&
            find_function(handle, "inflateEnd", end) && version()[0] == '1';
+  }
+
+  /** A library that is opened later has its own calls bound to what the process has already, of whatever version. */
+  static bool process_has_some() {
+    for (const char* name : {"zlibVersion", "inflateInit2_", "inflate", "inflateReset", "inflateReset2", "inflateResetKeep",
+                             "inflateEnd"}) {
+      if (dlsym(RTLD_DEFAULT, name) != nullptr) return true;
+    }
+    return false;
   }
 
   /** Among all that the process has loaded, each name may be found in another place. */
