@@ -66,6 +66,15 @@ describe('key=value', () => {
       backing: null,
     });
   });
+  it('takes the driver of a child from its file name, where none is said', () => {
+    expect(
+      treeFromPairs(splitPairs('driver=qcow2,file.filename=a.qcow2,file.aio=threads'), registry),
+    ).toEqual({
+      driver: 'qcow2',
+      file: { driver: 'file', filename: 'a.qcow2', aio: 'threads' },
+    });
+  });
+
   it('takes a name for a node, and a key alone for on', () => {
     expect(treeFromPairs(splitPairs('driver=raw,file=disk.img,readOnly'), registry)).toEqual({
       driver: 'raw',

@@ -60,17 +60,19 @@ function typed(tree: Tree, specs: OptionSpecs, registry: Registry, path: string)
   );
 }
 
+/** As in QEMU, a file name alone says which driver opens it. */
+function withDriver(child: Tree, registry: Registry): Tree {
+  if (child.driver !== undefined || typeof child.filename !== 'string') return child;
+  return { ...registry.parseName(child.filename), ...child };
+}
+
 function convert(value: unknown, spec: OptionSpec, registry: Registry, path: string): unknown {
   if (typeof value === 'object' && value !== null) {
     if (spec.type === 'object') return typed(value as Tree, spec.fields, registry, path);
     if (spec.type !== 'node') return value;
+    const child = withDriver(value as Tree, registry);
     // The driver's own check says what is wrong with an unknown one.
-    return typed(
-      value as Tree,
-      specsOf(registry, (value as Tree).driver as string | undefined),
-      registry,
-      path,
-    );
+    return typed(child, specsOf(registry, child.driver as string | undefined), registry, path);
   }
   const text = value as string;
   switch (spec.type) {
