@@ -8,7 +8,8 @@ export const root = resolve(import.meta.dirname, '..');
 export function ensureBuilt(...packages: string[]): void {
   if (!existsSync(resolve(root, 'packages/core/dist')))
     console.error('Building (the first time takes a minute) ...');
-  const filters = packages.map((name) => `--filter=${name}`);
+  // With what they depend on: the addon is a task of one of those.
+  const filters = packages.map((name) => `--filter=${name}...`);
   const turbo = resolve(root, 'node_modules/turbo/bin/turbo');
   const run = spawnSync(turbo, ['run', 'build', 'addon', '--output-logs=errors-only', ...filters], {
     cwd: root,

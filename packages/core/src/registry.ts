@@ -26,6 +26,18 @@ export interface OpenSettings {
 /** A name, an options tree, or a tree whose format is left to `settings` ({ file: ... }). */
 export type Openable = string | NodeOptions | { driver?: undefined; file: NodeOptions };
 
+const settingNames = ['format', 'probe', 'references', 'options', 'fileOptions', 'signal'];
+
+/** An option in the wrong place would be left out in silence: a disk meant to be read-only would not be. */
+function checkSettings(settings: OpenSettings): void {
+  for (const name of Object.keys(settings)) {
+    if (settingNames.includes(name)) continue;
+    throw new TypeError(
+      `open: no setting is named '${name}'; there are ${settingNames.join(', ')}. Options of the node go into { options: { ${name}: ... } }`,
+    );
+  }
+}
+
 /** A set of drivers. A value, not a global: what is not in it cannot be opened, by a user or by an image. */
 export class Registry {
   readonly drivers: ReadonlyMap<string, BlockDriver>;
@@ -52,6 +64,7 @@ export class Registry {
 
   /** Opens a graph and gives its root node, for operations and drivers. */
   async openNode(what: Openable, settings: OpenSettings = {}): Promise<BlockNode> {
+    checkSettings(settings);
     const gate = this.#gate(settings);
     return await this.#open(await this.#resolve(what, settings), '', {}, gate, settings.signal);
   }
@@ -61,6 +74,7 @@ export class Registry {
    * A raw image tells its size.
    */
   async inspect(what: Openable, settings: OpenSettings = {}): Promise<ImageInformation> {
+    checkSettings(settings);
     const readOnly = { ...settings, options: { ...settings.options, readOnly: true } };
     const options = await this.#resolve(what, readOnly);
     const driver = this.driver(options.driver, '');

@@ -126,3 +126,11 @@ test('a new image is made raw unless a format is said, and replaces nothing unle
   await expect(drivers.create('/d/other', { size: -5 })).rejects.toBeInstanceOf(RangeError);
   await expect(drivers.open('/d/other', { format: 'raw' })).rejects.toThrow();
 });
+
+test('an option in the place of a setting is refused, and its place is told', async () => {
+  const wrong = { format: 'raw', readOnly: true } as object;
+  await expect(drivers.open('/d/raw', wrong)).rejects.toThrow(
+    /no setting is named 'readOnly'.*options: \{ readOnly/,
+  );
+  await expect(drivers.inspect('/d/raw', wrong)).rejects.toBeInstanceOf(TypeError);
+});
