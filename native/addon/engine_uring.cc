@@ -40,11 +40,14 @@ class Uring final : public Backend {
     do {
       ring_.fill(overflow_);
       if (!ring_.enter(0)) {
-        if (errno == EBUSY) {
+        const int error = errno;
+        if (error == EBUSY) {
           reap(sink);  // the completion ring is full
-        } else {
-          wake_.signal();  // out of memory for the moment: again in the next turn
+        } else if (error == EINTR || error == EAGAIN || error == ENOMEM) {
+          wake_.signal();  // not now: again in the next turn
           return;
+        } else {
+          refuse(sink, error);
         }
       }
     } while (!overflow_.empty());
@@ -75,6 +78,16 @@ class Uring final : public Backend {
  private:
   void push(const io_uring_sqe& sqe) {
     if (!overflow_.empty() || !ring_.push(sqe)) overflow_.push_back(sqe);
+  }
+
+  /** The kernel takes nothing any more: what it has not taken fails, instead of waiting for ever. */
+  void refuse(Sink& sink, int error) {
+    io_uring_sqe sqe;
+    while (ring_.take_back(sqe)) overflow_.push_front(sqe);
+    for (; !overflow_.empty(); overflow_.pop_front()) {
+      const uint64_t data = overflow_.front().user_data;
+      if (data != kCancelData) sink.finished(static_cast<uint32_t>(data), -error);
+    }
   }
 
   Ring ring_;

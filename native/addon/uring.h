@@ -32,6 +32,13 @@ class Ring {
   void fill(std::deque<io_uring_sqe>& waiting) {
     while (!waiting.empty() && push(waiting.front())) waiting.pop_front();
   }
+  /** The last entry that the kernel has not taken, out of the ring again; false when it has taken all. */
+  bool take_back(io_uring_sqe& sqe) {
+    if (tail_ == load(sq_head_)) return false;
+    sqe = sqes_[--tail_ & sq_mask_];
+    std::atomic_ref(*sq_tail_).store(tail_, std::memory_order_release);
+    return true;
+  }
   /** Submits all, runs the kernel's deferred work, waits for `complete`. False with errno when nothing was accepted. */
   bool enter(unsigned complete);
   bool pop(io_uring_cqe& cqe) {

@@ -142,7 +142,7 @@ std::string Ring::setup(int event_fd) {
 
 bool Ring::enter(unsigned complete) {
   std::atomic_ref(*sq_tail_).store(tail_, std::memory_order_release);
-  for (;;) {
+  for (int interrupted = 0;;) {
     const uint32_t waiting = tail_ - load(sq_head_);
     if (waiting == 0 && complete == 0 && !deferred_) return true;
     const unsigned flags = complete != 0 || deferred_ ? IORING_ENTER_GETEVENTS : 0;
@@ -152,7 +152,8 @@ bool Ring::enter(unsigned complete) {
       if (static_cast<uint32_t>(accepted) >= waiting || accepted == 0) return true;
       continue;
     }
-    if (errno != EINTR) return false;
+    // Bounded, so that a process that is interrupted again and again can still act on it.
+    if (errno != EINTR || ++interrupted > 16) return false;
   }
 }
 

@@ -56,7 +56,7 @@ describe.skipIf(whyNot !== undefined)(`what a machine forbids${whyNot ?? ''}`, (
     '-o',
     '/dev/null',
     '-e',
-    'trace=io_uring_setup,io_setup',
+    'trace=io_uring_setup,io_uring_enter,io_setup',
     ...faults.flatMap((fault) => ['-e', `inject=${fault}`]),
   ];
 
@@ -78,6 +78,14 @@ describe.skipIf(whyNot !== undefined)(`what a machine forbids${whyNot ?? ''}`, (
     expect(all.engines.io_uring.reason).toMatch(/RLIMIT_MEMLOCK/);
     expect(all.engines.native.reason).toMatch(/aio-max-nr/);
   });
+
+  it.skipIf(!strace)(
+    `a ring that takes nothing any more fails its requests${strace ? '' : ' (skipped: no strace)'}`,
+    async () => {
+      await expect(told(inject('io_uring_enter:error=EIO'))).rejects.toThrow(/EIO/);
+      expect(await told(inject('io_uring_enter:error=EINTR:when=1..40'))).toMatchObject({ bytes: 100 });
+    },
+  );
 
   it.skipIf(!prlimit)(`works with no locked memory${prlimit ? '' : ' (skipped: no prlimit)'}`, async () => {
     expect(await told(['prlimit', '--memlock=0'])).toMatchObject({ bytes: 100 });

@@ -2,17 +2,17 @@ import { BlockError } from '@blockyard/core';
 import { exitCodes, Interrupted, UsageError } from './exit.ts';
 import { printable } from './output/printable.ts';
 import type { Terminal } from './terminal.ts';
+import { inOurWords } from './words.ts';
 
-/** What the library says in the words of its API, said again in those of the command line. */
-const hints: Readonly<Record<string, string>> = {
-  ERR_DENIED_REFERENCE: 'on this command line: --references allow',
-  ERR_FORMAT_REQUIRED: 'on this command line: --probe',
-  ERR_IN_USE: 'on this command line: -U',
-};
+/** Standard output tells of a failure twice: to who wrote, and as an event. */
+const told = new WeakSet<object>();
+
+export const wasReported = (error: object): boolean => told.has(error);
 
 /** One line of an error, and in which state things are left; or all of it as JSON. */
 export function reportFailure(error: unknown, terminal: Terminal, debug: boolean): number {
   if (isBrokenPipe(error)) return exitCodes.brokenPipe;
+  if (error instanceof Error) told.add(error);
   const { left } = error as { left?: string };
   const message = messageOf(error);
   if (terminal.json) {
@@ -29,15 +29,27 @@ export function reportFailure(error: unknown, terminal: Terminal, debug: boolean
 }
 
 function messageOf(error: unknown): string {
+  if (isOutputFailure(error)) {
+    const { code, message } = error;
+    const why = /^\w+: (.*?)(?:, write)?$/s.exec(message)?.[1] ?? message;
+    return `write to standard output: ${why} (${code}); what it got is not whole`;
+  }
   const text = error instanceof Error ? error.message : String(error);
   const line = text.replaceAll(/\s*\n\s*/g, ' ');
-  const hint = error instanceof BlockError ? hints[error.code] : undefined;
-  return hint ? `${line} (${hint})` : line;
+  return error instanceof BlockError ? inOurWords(line) : line;
 }
+
+/** Everything else that is written goes through a driver, which makes it a `BlockError`. */
+const isOutputFailure = (error: unknown): error is NodeJS.ErrnoException & { code: string } =>
+  error instanceof Error &&
+  !(error instanceof BlockError) &&
+  (error as NodeJS.ErrnoException).syscall === 'write' &&
+  typeof (error as NodeJS.ErrnoException).code === 'string';
 
 function fields(error: unknown): Record<string, unknown> {
   if (error instanceof UsageError) return { code: 'ERR_USAGE', kind: 'usage' };
   if (error instanceof Interrupted) return { code: 'ERR_INTERRUPTED', kind: 'state', signal: error.signal };
+  if (isOutputFailure(error)) return { code: error.code, kind: 'system', op: 'write' };
   if (!(error instanceof BlockError)) return { code: (error as { code?: unknown }).code ?? 'ERR_INTERNAL' };
   const { code, kind, op, path, offset, length, driver } = error;
   return { code, kind, op, path, offset, length, driver };

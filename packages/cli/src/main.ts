@@ -1,5 +1,5 @@
 import { exitCodes } from './exit.ts';
-import { reportFailure } from './failure.ts';
+import { reportFailure, wasReported } from './failure.ts';
 import { runProgram } from './program.ts';
 import { abortOnSignals, lastWishes } from './signals.ts';
 import { type Streams, Terminal } from './terminal.ts';
@@ -18,16 +18,24 @@ export async function main(argv: readonly string[], terminal: Terminal): Promise
 /** The process. */
 export async function start(): Promise<void> {
   let signals: ReturnType<typeof abortOnSignals> | undefined;
-  const terminal = new Terminal(processStreams(), () => {
+  const argv = process.argv.slice(2);
+  const outputFailed = (error: NodeJS.ErrnoException) => {
+    // What is left to do is to stop; where nobody reads any more, without a word.
+    for (const wish of lastWishes) wish();
+    if (wasReported(error)) return;
+    const code = reportFailure(error, terminal, Boolean(process.env.BLOCKYARD_DEBUG));
+    process.exit(argv[0] === 'compare' && code === exitCodes.failure ? exitCodes.usage : code);
+  };
+  const terminal = new Terminal(processStreams(outputFailed), () => {
     signals ??= abortOnSignals();
     return signals.signal;
   });
   relayWarnings(terminal);
-  process.exitCode = await main(process.argv.slice(2), terminal);
+  process.exitCode = await main(argv, terminal);
   signals?.release();
 }
 
-function processStreams(): Streams {
+function processStreams(outputFailed: (error: NodeJS.ErrnoException) => void): Streams {
   let stdout: typeof process.stdout | undefined;
   let stderr: typeof process.stderr | undefined;
   return {
@@ -45,13 +53,6 @@ function processStreams(): Streams {
       return stderr;
     },
   };
-}
-
-function outputFailed(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'EPIPE') throw error;
-  // Nobody reads any more; what is left to do is to stop without a word.
-  for (const wish of lastWishes) wish();
-  process.exit(exitCodes.brokenPipe);
 }
 
 /** What the packages have to tell is said once, in one line; Node's own warnings are for its developers. */

@@ -1,7 +1,8 @@
 import { Command, CommanderError, type Option } from 'commander';
 import { type CommandEntry, commands } from './commands/index.ts';
-import { exitCodes, UsageError } from './exit.ts';
+import { exitCodes } from './exit.ts';
 import type { Terminal } from './terminal.ts';
+import { unknownCommand, usageError } from './usage.ts';
 import { version } from './version.ts';
 
 const footer = `
@@ -25,7 +26,8 @@ Examples:
 `;
 
 /** Runs a command line, without `node` and the script in front. @returns the exit code. */
-export async function runProgram(argv: readonly string[], terminal: Terminal): Promise<number> {
+export async function runProgram(given: readonly string[], terminal: Terminal): Promise<number> {
+  const argv = jsonLast(given);
   let exitCode: number = exitCodes.ok;
   const finish = (code: number) => {
     exitCode = code;
@@ -50,11 +52,15 @@ export async function runProgram(argv: readonly string[], terminal: Terminal): P
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return exitCodes.ok;
-    throw new UsageError(
-      `${error.message.replace(/^error: /, '')}; see blockyard ${entry ? `${entry.name} ` : ''}--help`,
-    );
+    throw usageError(error, entry?.name);
   }
   return exitCode;
+}
+
+/** `--json` is every command's own; in front of the command it means the same. */
+function jsonLast(argv: readonly string[]): readonly string[] {
+  const [json, name, ...rest] = argv;
+  return json === '--json' && name !== undefined && !name.startsWith('-') ? [name, json, ...rest] : argv;
 }
 
 /** All commands with all options, for completion. */
@@ -105,10 +111,4 @@ async function addFull(
     .summary(entry.summary)
     .helpOption('-h, --help', 'print this help');
   define(command, terminal, finish);
-}
-
-function unknownCommand(name: string): UsageError {
-  const close = commands.find((command) => command.name.startsWith(name.slice(0, 3)));
-  const hint = close ? `did you mean ${close.name}?` : 'see blockyard --help';
-  return new UsageError(`there is no command '${name}'; ${hint}`);
 }

@@ -1,10 +1,8 @@
 import type { OperationOptions } from '@blockyard/image-ops';
-import type { WorkFlags } from './options/common.ts';
-import { parseCount } from './options/size.ts';
+import { requestsOf, type WorkFlags } from './options/common.ts';
 import { ProgressLine } from './output/progress.ts';
 import type { Terminal } from './terminal.ts';
 
-const mostRequests = 128;
 /** Enough for each request to be a large one. */
 const bytesPerRequest = 2 << 20;
 
@@ -15,7 +13,7 @@ export async function withProgress<T>(
   flags: WorkFlags,
   work: (options: OperationOptions) => Promise<T>,
 ): Promise<T> {
-  const concurrency = parseCount(flags.requests ?? '8', '-m', 1, mostRequests);
+  const concurrency = requestsOf(flags.requests);
   const line = new ProgressLine(terminal, doing, flags.progress);
   let done = false;
   try {

@@ -31,11 +31,20 @@ describe('the command line', () => {
     [[], /no command/],
     [['frob'], /there is no command 'frob'/],
     [['conver'], /did you mean convert\?/],
+    [['check', 'a'], /qemu-img's check is not in this version/],
+    [['create', 'a'], /qemu-img's create is not in this version/],
+    [['convert', '-r', '5M', 'a', 'b'], /convert -r: limiting the rate is not in this version/],
+    [['convert', 'a', 'b', 'c'], /takes 2, here are 3; several sources/],
+    [['convert', '--target-image-opts', 'a', 'driver=file,filename=b'], /needs -n/],
+    [['convert', '-m', '200', 'a', 'b'], /-m: .*1 to 128, got '200'/],
+    [['compare', '-m', '0', 'a', 'b'], /-m/],
+    [['info', '-f'], /the value is missing/],
+    [['info', '--image-opts', 'driver=qcow2,file.filname=a'], /file\.filname: a file has no such option/],
     [['--frob'], /unknown option '--frob'/],
     [['info'], /missing required argument 'image'/],
     [['info', 'a', 'b'], /too many arguments/],
     [['info', '--frob', 'a'], /unknown option '--frob'.*blockyard info --help/],
-    [['info', '-T', 'sometimes', 'a'], /Allowed choices are writeback/],
+    [['info', '-T', 'sometimes', 'a'], /-T, --cache <mode>: expected one of writeback.*got 'sometimes'/],
     [['info', ''], /empty/],
     [['info', '{bad'], /not JSON/],
     [['info', '-'], /random access/],
@@ -44,7 +53,7 @@ describe('the command line', () => {
     [['convert', '--target-is-zero', 'a', 'b'], /needs -n/],
     [['convert', '-n', '--overwrite', 'a', 'b'], /choose one/],
     [['measure'], /needs an image, or --size/],
-    [['completion', 'csh'], /Allowed choices/],
+    [['completion', 'csh'], /shell: expected one of bash, zsh, fish, got 'csh'/],
   ] as const)('%j is wrong usage: exit 2, one line', async (argv, message) => {
     const words: readonly string[] = argv;
     const made =
@@ -65,6 +74,30 @@ describe('the command line', () => {
     });
     expect(JSON.parse((await run(['info', '--json', '--frob', 'a'])).err)).toMatchObject({
       error: { code: 'ERR_USAGE' },
+    });
+  });
+
+  it('takes --json in front of the command', async () => {
+    const { code, err } = await run(['--json', 'info', '/nowhere']);
+    expect([code, JSON.parse(err).error.code]).toEqual([1, 'ENOENT']);
+  });
+
+  it('lists the options of a target without names', async () => {
+    for (const argv of [
+      ['convert', '-o', 'help'],
+      ['convert', '-O', 'raw', '-o', 'help', 'a', 'b'],
+    ])
+      expect(await run(argv)).toMatchObject({
+        code: 0,
+        out: expect.stringContaining('preallocation=') as string,
+        err: '',
+      });
+  });
+
+  it('knows what a protocol is', async () => {
+    expect(await run(['info', 'ssh:foo'])).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/speaks no ssh:.* write \.\/ssh:foo/) as string,
     });
   });
 

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import {
   chmodSync,
   existsSync,
@@ -173,6 +174,52 @@ describe('convert', () => {
     expect(err).toMatch(/^blockyard: write to .*no\/such\/x\.raw: its directory does not exist.*\n$/);
   });
 
+  it('refuses a directory that is not there before it reads', async () => {
+    const endless = JSON.stringify({ driver: 'null', size: 2 ** 42 });
+    for (const [name, why] of [
+      ['new-directory/', /name of a directory/],
+      ['no/y.raw', /its directory does not exist/],
+      ['source.raw/y.raw', /should be its directory is none/],
+    ] as const)
+      expect(await run(['convert', '-S', '0', endless, path(name)])).toMatchObject({
+        code: 1,
+        err: expect.stringMatching(why) as string,
+      });
+    expect(await run(['convert', source, '/dev/stdout'])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("say '-'") as string,
+    });
+    expect(await run(['convert', source, 'ssh:foo'])).toMatchObject({ code: 1 });
+    expect(existsSync('ssh:foo')).toBe(false);
+    expect(partials()).toEqual([]);
+  });
+
+  it('notes that a name promises another format', async () => {
+    for (const [flags, err] of [
+      [[], /^blockyard: note: .*name ends in \.qcow2/],
+      [['-q'], /^$/],
+      [['-O', 'raw'], /^$/],
+    ] as const) {
+      const argv = ['convert', '--overwrite', ...flags, source, path('named.qcow2')];
+      expect(await run(argv)).toMatchObject({ code: 0, err: expect.stringMatching(err) as string });
+    }
+  });
+
+  it('types --source-options by the format that is found', async () => {
+    for (const options of ['offset=512,size=1k', 'offset=512,size=1k,file.aio=threads']) {
+      const target = path(`window-${options.length}.raw`);
+      expect(await run(['convert', '--source-options', options, source, target])).toMatchObject({
+        code: 0,
+        err: '',
+      });
+      expect(same(target, bytes.subarray(512, 1536))).toBe(true);
+    }
+  });
+
+  it('says -U of locks only', async () => {
+    expect((await run(['convert', '-n', source, source])).err).toMatch(/same file; choose another target\n$/);
+  });
+
   it('recognises what is packed, and refuses it by name', async () => {
     for (const [head, name] of [
       ['\xfd7zXZ\0', 'xz'],
@@ -274,5 +321,38 @@ describe('streams', () => {
     });
     expect(existsSync(path('broken.raw'))).toBe(false);
     expect(partials()).toEqual([]);
+  });
+});
+
+describe('checksums', () => {
+  const digest = createHash('sha256').update(bytes).digest('hex');
+
+  it('go on after an image that fails', async () => {
+    const { code, out, err } = await run(['checksum', source, path('missing'), source]);
+    expect([code, out]).toEqual([1, `${digest}  ${source}\n`.repeat(2)]);
+    expect(err).toMatch(/^blockyard: open .*missing.*\n$/);
+    const json = await run(['checksum', '--json', source, path('missing')]);
+    expect(JSON.parse(json.out)).toMatchObject([{ image: source, digest }]);
+    expect(JSON.parse(json.err)).toMatchObject({ error: { code: 'ENOENT' } });
+    expect((await run(['checksum', '--json', path('missing')])).out).toBe('');
+  });
+
+  it('are taken of a stream', async () => {
+    expect(await run(['checksum', '-'], { stdin: [bytes] })).toMatchObject({
+      code: 0,
+      out: `${digest}  -\n`,
+      err: '',
+    });
+    const stdin = [Buffer.from('QFI\xfb\0\0\0\x03', 'latin1')];
+    expect(await run(['checksum', '-'], { stdin })).toMatchObject({ code: 1, out: '' });
+    expect((await run(['checksum', '-f', 'qcow2', '-'])).code).toBe(2);
+  });
+});
+
+it('an image that is cut short is said to be', async () => {
+  writeFileSync(path('short'), Buffer.from('QFI\xfb', 'latin1'));
+  expect(await run(['info', path('short')])).toMatchObject({
+    code: 1,
+    err: expect.stringMatching(/has 4 bytes.*cut short/) as string,
   });
 });

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '../src/exit.ts';
 import { parseImage } from '../src/open/argument.ts';
@@ -5,7 +6,9 @@ import { snapshotName } from '../src/open/source.ts';
 import { splitPairs, treeFromPairs } from '../src/options/key-value.ts';
 import { parseCount, parseSize } from '../src/options/size.ts';
 import { formatBytes, formatDuration } from '../src/output/bytes.ts';
+import { shownPath } from '../src/output/shown.ts';
 import { cliRegistry } from '../src/registry.ts';
+import { inOurWords } from '../src/words.ts';
 
 const registry = cliRegistry();
 
@@ -75,6 +78,12 @@ describe('key=value', () => {
     });
   });
 
+  it('types the file of an image whose driver is not said', () => {
+    expect(treeFromPairs(splitPairs('file.filename=a.img,file.offset=1k'), registry)).toEqual({
+      file: { driver: 'file', filename: 'a.img', offset: 1024 },
+    });
+  });
+
   it('takes a name for a node, and a key alone for on', () => {
     expect(treeFromPairs(splitPairs('driver=raw,file=disk.img,readOnly'), registry)).toEqual({
       driver: 'raw',
@@ -91,6 +100,34 @@ describe('key=value', () => {
     'driver=raw,offset=x',
   ])('refuses %s', (text) => {
     expect(() => treeFromPairs(splitPairs(text), registry)).toThrow(UsageError);
+  });
+});
+
+describe('words', () => {
+  it.each([
+    ['x; add cache.direct: true, or use', 'x; add -T none (of a target: -t none), or use'],
+    ['or probe: true to guess it', 'or leave out -f to have it guessed'],
+    [
+      "allow it with the references policy ('same-directory', or a function), or give backing explicitly",
+      'allow it with --references allow, or give the chain as a graph',
+    ],
+    ['give the format raw to use its bytes', 'say -f raw to use its bytes'],
+    ['with forceShare: true (what', 'with -U (what'],
+  ])('%s', (said, here) => expect(inOurWords(said)).toBe(here));
+});
+
+describe('a path is shown from where the name starts', () => {
+  it.each([
+    ['base', 'top', 'base'],
+    ['d/base', 'd/top', 'd/base'],
+    ['d/base', './d/top', 'd/base'],
+    ['../base', 'top', undefined],
+  ])('%s beside %s', (path, typed, shown) =>
+    expect(shownPath(resolve(path), typed)).toBe(shown ?? resolve(path)),
+  );
+  it('stays absolute where the name is', () => {
+    expect(shownPath('/d/base', '/d/top')).toBe('/d/base');
+    expect(shownPath(resolve('a'), '{"driver":"raw"}')).toBe(resolve('a'));
   });
 });
 

@@ -1,10 +1,10 @@
-import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ensureBuilt } from './support/built.ts';
-import { blockyard } from './support/process.ts';
+import { bin, blockyard } from './support/process.ts';
 import { noise, scratch } from './support/scratch.ts';
 
 const { directory, path } = scratch();
@@ -104,6 +104,76 @@ describe('the process', { timeout: 30_000 }, () => {
     expect(ended).toMatchObject({ code: 141, err: '' });
   });
 
+  const full = existsSync('/dev/full');
+  it.skipIf(!full).each([
+    ['convert', 1],
+    ['info', 1],
+    ['map', 1],
+    ['checksum', 1],
+    ['compare', 2],
+    ['--help', 1],
+  ] as const)('says in one line that standard output took nothing of %s', async (command, exitCode) => {
+    const names: Record<string, string[]> = {
+      convert: [source, '-'],
+      compare: [source, source],
+      '--help': [],
+    };
+    const argv = [command, ...(names[command] ?? [source])];
+    for (const json of command === 'convert' || command === '--help' ? [[]] : [[], ['--json']]) {
+      const { status, stderr } = spawnSync(process.execPath, [bin, ...argv, ...json], {
+        encoding: 'utf8',
+        stdio: ['ignore', openSync('/dev/full', 'w'), 'pipe'],
+      });
+      const message = expect.stringMatching(
+        /^write to standard output: no space left on device \(ENOSPC\)/,
+      ) as string;
+      const said = stderr.replaceAll(/^blockyard: note: @.*\n/gm, '');
+      expect(status).toBe(exitCode);
+      if (json.length > 0) expect(JSON.parse(said)).toMatchObject({ error: { code: 'ENOSPC', message } });
+      else {
+        expect(said.replace('blockyard: ', '')).toEqual(message);
+        expect(said.split('\n').length).toBe(2);
+      }
+    }
+  });
+
+  it('tells where the bytes of a raw file are without the addon', async () => {
+    const env = { BLOCKYARD_NATIVE: 'off' };
+    expect((await blockyard(['map', source], { env })).out).toMatch(/0 +0x400000 +0 +\/.*source\.raw\n$/);
+    const window = JSON.stringify({
+      driver: 'raw',
+      offset: 512,
+      size: 1024,
+      file: { driver: 'file', filename: source },
+    });
+    expect(JSON.parse((await blockyard(['map', '--json', window], { env })).out)).toMatchObject([
+      { start: 0, length: 1024, offset: 512 },
+    ]);
+  });
+
+  it('says in plain words that an image is in use', async () => {
+    writeFileSync(path('used.raw'), new Uint8Array(MiB));
+    let ended: Awaited<ReturnType<typeof blockyard>> | undefined;
+    let shared: typeof ended;
+    const { spawn } = await import('node:child_process');
+    // Waits for standard input with the target open.
+    const child = spawn(process.execPath, [bin, 'convert', '-n', '-', path('used.raw')], {
+      stdio: ['pipe', 'ignore', 'ignore'],
+    });
+    try {
+      child.stdin.write(new Uint8Array(8192));
+      await sleep(700);
+      ended = await blockyard(['info', path('used.raw')]);
+      shared = await blockyard(['info', '-U', path('used.raw')]);
+    } finally {
+      child.kill('SIGKILL');
+    }
+    if (ended.notices.length > 0) return;
+    expect(ended.err).toMatch(/in use: another program has it open for writing; .* with -U \(/);
+    expect(ended.err).not.toMatch(/forceShare|permission|command line/);
+    expect(shared.code).toBe(0);
+  });
+
   it('reads standard input', async () => {
     expect(await blockyard(['convert', '-', path('piped.raw')], { stdin: bytes })).toMatchObject({
       code: 0,
@@ -115,7 +185,6 @@ describe('the process', { timeout: 30_000 }, () => {
   it('is stopped while it waits for standard input', async () => {
     await ensureBuilt();
     const { spawn } = await import('node:child_process');
-    const { bin } = await import('./support/process.ts');
     const child = spawn(process.execPath, [bin, 'convert', '-', path('waiting.raw')], {
       stdio: ['pipe', 'ignore', 'pipe'],
     });

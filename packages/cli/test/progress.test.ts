@@ -52,6 +52,12 @@ describe('progress', () => {
     const line = draw(columns, undefined)[0]?.replaceAll(/\r|\u001b\[K/g, '') ?? '';
     expect(line.length).toBeLessThan(columns);
     expect(line.length).toBeGreaterThan(10);
+    expect(line).toMatch(/^convert {2}50%(?: {2}0:02 left| [━─]+ .*MiB zero|.*(?:\/s|left|zero))?$/);
+  });
+  it.each([3, 8, 12, 13, 30])('leaves whole fields in %i columns', (columns) => {
+    const line = draw(columns, undefined)[0]?.replaceAll(/\r|\u001b\[K/g, '') ?? '';
+    expect(line.length).toBeLessThan(columns);
+    expect(line).toMatch(columns === 3 ? /^50$/ : /^(?:convert {2})?50%(?: {2}0:02 left)?$/);
   });
   it('is lines elsewhere, and only when asked', () => {
     expect(draw(undefined, undefined)).toEqual([]);

@@ -14,10 +14,10 @@ export function qcow2(): BlockDriver<Qcow2Options> {
     help: "QEMU's copy-on-write image format, versions 2 and 3",
     options: optionSpecs,
     probe(head) {
-      if (head.length < 8) return 0;
       const view = viewOf(head);
-      const version = view.getUint32(4);
-      return view.getUint32(0) === magic && (version === 2 || version === 3) ? 100 : 0;
+      if (head.length < 4 || view.getUint32(0) !== magic) return 0;
+      // Version 1 is another format. What is cut short, or newer, is told best by who reads the rest.
+      return head.length >= 8 && view.getUint32(4) === 1 ? 0 : 100;
     },
     open: async (options, context) => new Qcow2Node(await openParts(options, context), context),
     inspect,

@@ -59,7 +59,7 @@ export function parseClusterBits(head: Uint8Array, where: Where): { version: 2 |
   if (head.length < headerBytes.v2) {
     throw invalid(
       where,
-      `the file has ${head.length} bytes, fewer than the ${headerBytes.v2} of a qcow2 header`,
+      `the file has ${head.length} bytes, fewer than the ${headerBytes.v2} of a qcow2 header: it is cut short or not complete`,
       0,
     );
   }

@@ -128,7 +128,8 @@ describe('the header', () => {
     expect(probe?.(image)).toBe(100);
     expect(probe?.(patched(image, field.version, 2, 4))).toBe(100);
     expect(probe?.(patched(image, field.version, 1, 4))).toBe(0);
-    expect(probe?.(image.subarray(0, 7))).toBe(0);
+    expect(probe?.(image.subarray(0, 7))).toBe(100);
+    expect(probe?.(image.subarray(0, 3))).toBe(0);
     expect(probe?.(new Uint8Array(512))).toBe(0);
   });
 });

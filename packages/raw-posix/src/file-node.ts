@@ -8,6 +8,7 @@ import {
   type MaybePromise,
   type OpenContext,
   type ReadOptions,
+  type RequestOptions,
   type TruncateOptions,
   type WriteOptions,
   type ZeroOptions,
@@ -35,8 +36,6 @@ export class FileNode extends BlockNode {
   readonly #ranges: RangeWork | undefined;
   readonly #copies = new RangeCopy();
   #flushFailure: BlockError | undefined;
-  /** Changed by what the base class does not count as a write, so that its flush on closing may be left out. */
-  #resized = false;
 
   constructor(opened: Opened, location: Location, context: OpenContext) {
     const { host, file, kind, window, direct } = opened;
@@ -144,7 +143,6 @@ export class FileNode extends BlockNode {
   /** After a failed flush the kernel may have dropped what it could not write: no later flush may say that all is well. */
   protected override _flush(): Promise<void> {
     if (this.#flushFailure) return Promise.reject(this.#flushFailure);
-    this.#resized = false;
     return this.#file.sync(true).catch((error: unknown) => {
       const { code = 'EIO', message } = error as NodeJS.ErrnoException;
       const text = `flush ${this.path}: ${message}; what was written since the last good flush may be lost, and every later flush of this node fails: check the disk, open again, write again`;
@@ -159,6 +157,13 @@ export class FileNode extends BlockNode {
     });
   }
 
+  /** Where holes cannot be found, what is said of the bytes is still where they are. */
+  override blockStatus(offset: number, length: number, options?: RequestOptions): MaybePromise<Extent> {
+    const extent = super.blockStatus(offset, length, options);
+    if (this.supports.blockStatus || extent instanceof Promise) return extent;
+    return { ...extent, hostOffset: this.#start + offset, hostNode: this };
+  }
+
   protected override _blockStatus(offset: number, length: number): MaybePromise<Extent> {
     const position = this.#start + offset;
     const end = (this.#holes as HoleMap).known(position);
@@ -171,7 +176,6 @@ export class FileNode extends BlockNode {
     const { host, direct, absolute } = this.#opened;
     const to = this.#start + size;
     const { preallocation, signal } = options;
-    this.#resized = true;
     this.#holes?.invalidate();
     await this.#size.change(async () => {
       await resize({
@@ -202,7 +206,6 @@ export class FileNode extends BlockNode {
       blockSize: source.#opened.status.blockSize,
     };
     const to = { file: this.#file, position: this.#start + offset, blockSize: this.#opened.status.blockSize };
-    this.#resized = true;
     this.#holes?.invalidate();
     return this.#copies.copy(from, to, length).finally(() => this.#holes?.invalidate());
   }
@@ -213,12 +216,8 @@ export class FileNode extends BlockNode {
     await fileLimits(limits, this.#opened);
   }
 
-  protected override async _close(): Promise<void> {
-    try {
-      if (this.#resized && !this.common.cache.noFlush) await this._flush();
-    } finally {
-      await this.#file.close();
-    }
+  protected override _close(): Promise<void> {
+    return this.#file.close();
   }
 
   async #ask(offset: number, position: number, length: number): Promise<Extent> {

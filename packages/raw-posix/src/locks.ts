@@ -16,11 +16,14 @@ const consistentRead = 0;
 const write = 1;
 const resize = 3;
 
+/** What others do, and what they do not let anybody do. */
 const names = new Map([
-  [consistentRead, 'read'],
-  [write, 'write'],
-  [resize, 'resize'],
+  [consistentRead, ['reads it', 'read it']],
+  [write, ['has it open for writing', 'write to it']],
+  [resize, ['may resize it', 'resize it']],
 ]);
+
+type How = 'has' | 'does not share';
 
 export interface LockRequest {
   readonly file: HostFile;
@@ -56,20 +59,22 @@ export async function takeLocks(request: LockRequest): Promise<boolean> {
   }
 }
 
-async function hold(request: LockRequest, byte: number, bit: number, how: string): Promise<void> {
+async function hold(request: LockRequest, byte: number, bit: number, how: How): Promise<void> {
   const { file } = request;
   if (!(await file.calls?.lock(file.fd, 'read', byte, 1))) throw inUse(request, bit, how);
 }
 
-async function look(request: LockRequest, byte: number, bit: number, how: string): Promise<void> {
+async function look(request: LockRequest, byte: number, bit: number, how: How): Promise<void> {
   const { file } = request;
   if (!(await file.calls?.testLock(file.fd, 'write', byte, 1))) throw inUse(request, bit, how);
 }
 
-function inUse({ path, readOnly }: LockRequest, bit: number, how: string): BlockError {
+function inUse({ path, readOnly }: LockRequest, bit: number, how: How): BlockError {
   const next = readOnly
     ? 'close it there, or read it all the same with forceShare: true (what is read may be inconsistent)'
     : 'close it there (a running VM, another open of this program), or open it with readOnly: true';
-  const text = `open ${path}: the image is in use: another user ${how} the permission '${names.get(bit)}'; ${next}`;
+  const [does, lets] = names.get(bit) ?? [];
+  const who = how === 'has' ? `another program ${does}` : `another program lets nobody else ${lets}`;
+  const text = `open ${path}: the image is in use: ${who}; ${next}`;
   return new BlockError('ERR_IN_USE', text, { op: 'open', driver: 'file', path });
 }

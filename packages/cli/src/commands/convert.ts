@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander';
+import { type Command, CommanderError, Option } from 'commander';
 import type { ConvertFlags } from '../convert/flags.ts';
 import { convertToFile, convertToStream } from '../convert/run.ts';
 import { UsageError } from '../exit.ts';
@@ -23,6 +23,14 @@ Examples:
   xz -dc board.img.xz | blockyard convert - board.img   from a pipe
 `;
 
+const optionsHelp = `Options of a raw target (-o):
+  preallocation=off|falloc|full  space for the whole disk when it is made (default off)
+  offset=SIZE, size=SIZE         with -n: a window on the target
+  file.OPTION=VALUE              of its file; see blockyard drivers file`;
+
+/** What other programs take a name with this ending for. */
+const foreignEnding = /\.(qcow2?|qed|vmdk|vhdx?|vpc|vdi)$/i;
+
 const collect = (value: string, before: string[] = []): string[] => [...before, value];
 
 export function define(command: Command, terminal: Terminal, _finish: (code: number) => void): void {
@@ -31,8 +39,13 @@ export function define(command: Command, terminal: Terminal, _finish: (code: num
     .option('-O, --target-format <format>', 'format of the target', 'raw')
     .option(
       '-o, --options <key=value,...>',
-      'options of the target: preallocation=off|falloc|full; with -n offset=, size= and file.<option>=',
-      collect,
+      'options of the target: preallocation=off|falloc|full; with -n offset=, size= and file.<option>=; help lists them',
+      (value: string, before?: string[]) => {
+        if (value !== 'help' && value !== '?') return collect(value, before);
+        // Without names, too.
+        terminal.print(optionsHelp);
+        throw new CommanderError(0, 'blockyard.optionsHelp', '');
+      },
     )
     .option('--source-options <key=value,...>', "more options for the source's driver", collect)
     .addOption(
@@ -60,6 +73,12 @@ export function define(command: Command, terminal: Terminal, _finish: (code: num
     applyOutput(terminal, flags);
     const registry = cliRegistry();
     checkFlags(flags, target);
+    const ending = flags.targetImageOpts ? undefined : foreignEnding.exec(target)?.[0];
+    if (ending && command.getOptionValueSource('targetFormat') === 'default') {
+      terminal.notice(
+        `${target} will be a raw image, though its name ends in ${ending}: this version writes raw images only (-O raw says so without this note)`,
+      );
+    }
     const work = target === '-' && !flags.targetImageOpts ? convertToStream : convertToFile;
     await work({ source, target, flags: { ...flags, noCreate: !flags.create }, registry, terminal });
   });
@@ -68,6 +87,10 @@ export function define(command: Command, terminal: Terminal, _finish: (code: num
 function checkFlags(flags: ConvertFlags & { create: boolean }, target: string): void {
   if (flags.targetIsZero && flags.create)
     throw new UsageError('--target-is-zero is for a target that exists; it needs -n');
+  if (flags.targetImageOpts && flags.create)
+    throw new UsageError(
+      '--target-image-opts needs -n: a target that is given as options must exist; give its name to make a file',
+    );
   if (flags.overwrite && !flags.create)
     throw new UsageError('-n writes into the target and --overwrite replaces it: choose one');
   if (target === '-' && flags.verify)

@@ -1,4 +1,4 @@
-import type { Extent } from '@blockyard/core';
+import type { BlockNode, Extent } from '@blockyard/core';
 import { map } from '@blockyard/image-ops';
 import type { Command } from 'commander';
 import { openSource } from '../open/source.ts';
@@ -6,6 +6,7 @@ import { type OutputFlags, outputOptions, type SourceFlags, sourceOptions } from
 import { parseSize } from '../options/size.ts';
 import { applyOutput } from '../output/apply.ts';
 import { printable } from '../output/printable.ts';
+import { shownPath } from '../output/shown.ts';
 import { cliRegistry } from '../registry.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -43,12 +44,25 @@ export function define(command: Command, terminal: Terminal): void {
     const settings = { ...flags, ...(cache === undefined ? {} : { sourceCache: cache }) };
     const node = await openSource(image, cliRegistry(), settings, terminal);
     try {
-      const extents = map(node, { ...range, signal: terminal.signal });
-      await (terminal.json ? printJson(extents, terminal) : printText(extents, terminal));
+      const extents = located(node, map(node, { ...range, signal: terminal.signal }));
+      await (terminal.json ? printJson(extents, terminal) : printText(extents, image, terminal));
     } finally {
       await node.close();
     }
   });
+}
+
+/** What the raw format does not tell, where nobody finds holes, its file does: where the bytes are. */
+async function* located(node: BlockNode, extents: AsyncIterable<Extent>): AsyncGenerator<Extent> {
+  const { file } = node.children;
+  const { offset: start = 0 } = node.describeOptions() as { offset?: number };
+  for await (const extent of extents) {
+    if (extent.hostOffset !== undefined || !extent.data || node.driver !== 'raw' || !file) yield extent;
+    else {
+      const { hostOffset, hostNode } = await file.blockStatus(start + extent.offset, extent.length);
+      yield { ...extent, ...(hostOffset === undefined || !hostNode ? {} : { hostOffset, hostNode }) };
+    }
+  }
 }
 
 /** Line by line: a map can be long. */
@@ -76,7 +90,7 @@ async function printJson(extents: AsyncIterable<Extent>, terminal: Terminal): Pr
 
 const columns = [16, 16, 16];
 
-async function printText(extents: AsyncIterable<Extent>, terminal: Terminal): Promise<void> {
+async function printText(extents: AsyncIterable<Extent>, image: string, terminal: Terminal): Promise<void> {
   const row = (cells: string[]) =>
     terminal.print(
       cells
@@ -89,6 +103,6 @@ async function printText(extents: AsyncIterable<Extent>, terminal: Terminal): Pr
   for await (const { offset, length, data, zero, compressed, hostOffset, hostNode } of extents) {
     if (!data || zero) continue;
     const place = hostOffset === undefined ? (compressed ? 'compressed' : '?') : hex(hostOffset);
-    row([hex(offset), hex(length), place, printable(hostNode?.path ?? '')]);
+    row([hex(offset), hex(length), place, printable(shownPath(hostNode?.path ?? '', image))]);
   }
 }

@@ -1,6 +1,6 @@
-import { BlockError, foreignFormat, probeBytes, probeHead } from '@blockyard/core';
 import { type StreamInResult, writeFromStream } from '@blockyard/image-ops';
 import { UsageError } from '../exit.ts';
+import { checkStreamFlags, openStream } from '../open/stream.ts';
 import { parseSize } from '../options/size.ts';
 import { Target } from '../target/target.ts';
 import { withProgress } from '../work.ts';
@@ -12,18 +12,11 @@ import { withState } from './run.ts';
 export async function fromStream(job: ConvertJob): Promise<void> {
   const { flags, registry, terminal } = job;
   const { stdin } = terminal.streams;
-  if (flags.format !== undefined && flags.format !== 'raw') {
-    throw new UsageError(
-      `-f ${flags.format}: this format needs random access, which standard input has not; save it to a file first`,
-    );
-  }
-  if (flags.snapshot !== undefined) throw new UsageError('-l: standard input has no snapshots');
   if (flags.verify)
     throw new UsageError(
       '--verify: what came through a pipe cannot be read again; compare checksums instead',
     );
-  if ((stdin as { isTTY?: boolean }).isTTY)
-    throw new UsageError('standard input is a terminal; give a file or a pipe');
+  checkStreamFlags(flags, terminal);
   const sparse = parseSize(flags.sparse, '-S');
   const { noCreate, overwrite = false, cache, aio, options = [], targetImageOpts: imageOpts } = flags;
   const target = await Target.find(
@@ -37,9 +30,8 @@ export async function fromStream(job: ConvertJob): Promise<void> {
   const stop = () => void stdin.destroy(terminal.signal.reason as Error);
   terminal.signal.addEventListener('abort', stop, { once: true });
   try {
-    const check = flags.format === undefined ? (head: Uint8Array) => checkHead(head, job) : () => {};
     // Before the target is made: what is refused leaves nothing behind.
-    const input = await checked(stdin[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>, check);
+    const input = await openStream('convert from', flags, registry, terminal);
     const node = await target.open(0);
     let result: StreamInResult;
     try {
@@ -64,38 +56,4 @@ export async function fromStream(job: ConvertJob): Promise<void> {
   } finally {
     terminal.signal.removeEventListener('abort', stop);
   }
-}
-
-function checkHead(head: Uint8Array, { registry }: ConvertJob): void {
-  const found = probeHead(head, registry.drivers.values())?.name;
-  const name = found ? `${found} image` : foreignFormat(head);
-  if (name === undefined) return;
-  const text = `convert from standard input: this is a ${name}, not the bytes of a disk; ${found ? 'save it to a file first' : 'unpack or convert it first'}, or say -f raw to take its bytes as they are`;
-  throw new BlockError('ERR_UNSUPPORTED_FEATURE', text, { op: 'convert' });
-}
-
-/** Holds the first bytes back until they have been looked at. */
-async function checked(
-  input: AsyncIterator<Uint8Array>,
-  check: (head: Uint8Array) => void,
-): Promise<AsyncIterable<Uint8Array>> {
-  const first: Uint8Array[] = [];
-  let held = 0;
-  while (held < probeBytes) {
-    const { done, value } = await input.next();
-    if (done) break;
-    first.push(value);
-    held += value.byteLength;
-  }
-  check(Buffer.concat(first).subarray(0, probeBytes));
-  return {
-    async *[Symbol.asyncIterator]() {
-      yield* first;
-      while (true) {
-        const { done, value } = await input.next();
-        if (done) return;
-        yield value;
-      }
-    },
-  };
 }

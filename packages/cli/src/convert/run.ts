@@ -1,7 +1,7 @@
 import type { BlockNode } from '@blockyard/core';
 import { type ConvertResult, convert, readToSink, verify } from '@blockyard/image-ops';
 import { openSource, type SourceSettings } from '../open/source.ts';
-import { splitPairs, treeFromPairs } from '../options/key-value.ts';
+import { splitPairs } from '../options/key-value.ts';
 import { parseSize } from '../options/size.ts';
 import { Target } from '../target/target.ts';
 import { withProgress } from '../work.ts';
@@ -89,10 +89,9 @@ export async function convertToStream(job: ConvertJob): Promise<void> {
   }
 }
 
-function sourceSettings({ flags, registry }: ConvertJob): SourceSettings {
+function sourceSettings({ flags }: ConvertJob): SourceSettings {
   const { snapshot, sourceOptions = [] } = flags;
-  const extra = treeFromPairs(sourceOptions.flatMap(splitPairs), registry, flags.format ?? 'qcow2');
-  return { ...flags, snapshot, extra };
+  return { ...flags, snapshot, extra: sourceOptions.flatMap(splitPairs) };
 }
 
 /** Adds to an error what is left behind. */

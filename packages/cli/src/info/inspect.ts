@@ -1,4 +1,5 @@
 import { stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { type BlockNode, protocolNode, type Registry } from '@blockyard/core';
 import { type ImageReport, info } from '@blockyard/image-ops';
 import { UsageError } from '../exit.ts';
@@ -8,10 +9,12 @@ import { fileOptions, openSource } from '../open/source.ts';
 import { type CacheMode, cacheModes } from '../options/cache.ts';
 import type { SourceFlags } from '../options/common.ts';
 import type { Terminal } from '../terminal.ts';
+import { fullName } from './names.ts';
 
 /** An image's report, with what only the file system knows. */
 export interface NamedReport extends ImageReport {
   name: string;
+  /** Where names in it start. */
   path: string;
   /** Bytes that the file occupies; undefined for what is no regular file. */
   actualSize?: number | undefined;
@@ -62,13 +65,10 @@ async function inspectGraph(
     for (let node: BlockNode | undefined = root; node; node = chain ? node.children.backing : undefined) {
       const { file = node } = node.children;
       const report = await info(registry, file, { format: node.kind === 'format' ? node.driver : 'raw' });
-      reports.push(
-        await reportOf(
-          { ...report, virtualSize: node.size },
-          protocolNode(file),
-          reports.length === 0 ? text : protocolNode(file).path,
-        ),
-      );
+      const disk = protocolNode(file);
+      const above = reports.at(-1);
+      const name = above ? shownName(above, disk.path) : text;
+      reports.push(await reportOf({ ...report, virtualSize: node.size }, disk, name));
     }
     return reports;
   } finally {
@@ -76,9 +76,16 @@ async function inspectGraph(
   }
 }
 
-async function reportOf(report: ImageReport, file: BlockNode, text: string): Promise<NamedReport> {
+/** As the image above names it, where that is what was opened. */
+function shownName({ backingFile, path }: NamedReport, opened: string): string {
+  const named = backingFile === undefined ? opened : fullName(backingFile, path);
+  return resolve(named) === resolve(opened) ? named : opened;
+}
+
+async function reportOf(report: ImageReport, file: BlockNode, name: string): Promise<NamedReport> {
   const { path } = file;
   const status = path && file.driver === 'file' ? await stat(path) : undefined;
   const actualSize = status?.isFile() ? status.blocks * 512 : undefined;
-  return { ...report, name: text.startsWith('{') ? path : text, path, actualSize };
+  if (name.startsWith('{')) return { ...report, name: path, path, actualSize };
+  return { ...report, name, path: resolve(name) === resolve(path) ? name : path, actualSize };
 }

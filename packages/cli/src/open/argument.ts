@@ -1,4 +1,5 @@
-import type { NodeOptions, Registry } from '@blockyard/core';
+import { existsSync } from 'node:fs';
+import { BlockError, type NodeOptions, type Registry } from '@blockyard/core';
 import { UsageError } from '../exit.ts';
 import { splitPairs, treeFromPairs } from '../options/key-value.ts';
 
@@ -18,7 +19,26 @@ export function parseImage(text: string, registry: Registry, imageOpts = false):
   if (text.startsWith('{')) return { kind: 'tree', text, tree: checkTree(parseJson(text), text) };
   if (text.startsWith('json:'))
     return { kind: 'tree', text, tree: checkTree(parseJson(text.slice(5)), text) };
+  checkScheme(text);
   return { kind: 'name', text };
+}
+
+/** Protocols of QEMU whose names need no slashes. */
+const elsewhere =
+  /^(ssh|nbd|https?|ftps?|iscsi|rbd|nfs|gluster|sheepdog|nvme|fat|host_device|blkdebug):(?!\/\/)/;
+
+/** What looks like a protocol is a file only where there is one of that name. */
+function checkScheme(text: string): void {
+  const scheme = elsewhere.exec(text)?.[1];
+  if (scheme && !existsSync(text)) {
+    const why = `this version speaks no ${scheme}:, and there is no such file; for a file of that name write ./${text}`;
+    throw new BlockError('ERR_UNKNOWN_DRIVER', `open ${text}: ${why}`, { op: 'open', path: text });
+  }
+  const rest = /^file:(?!\/\/)(.*)$/s.exec(text)?.[1];
+  if (rest !== undefined && !existsSync(rest) && existsSync(text)) {
+    const why = `that is the file '${rest}', which does not exist; for the file of the whole name write ./${text}`;
+    throw new BlockError('ENOENT', `open ${text}: ${why}`, { op: 'open', path: text });
+  }
 }
 
 function parseJson(text: string): unknown {

@@ -1,5 +1,6 @@
 import { BlockError, type BlockNode } from '@blockyard/core';
 import type { Terminal } from '../terminal.ts';
+import { inOurWords } from '../words.ts';
 
 const refused = ['EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'ERR_NOT_SUPPORTED'];
 
@@ -20,7 +21,7 @@ export async function openDirect(
       // Direct I/O was not what was wrong.
       throw error;
     }
-    terminal.notice(`direct I/O cannot be had, using the page cache instead: ${error.message}`);
+    terminal.notice(`direct I/O cannot be had, using the page cache instead: ${inOurWords(error.message)}`);
     return node;
   }
 }

@@ -2,7 +2,7 @@ import { BlockError, type BlockNode, type NodeOptions, probeFormat, type Registr
 import { UsageError } from '../exit.ts';
 import { type CacheMode, cacheModes } from '../options/cache.ts';
 import type { SourceFlags } from '../options/common.ts';
-import type { Tree } from '../options/key-value.ts';
+import { treeFromPairs } from '../options/key-value.ts';
 import type { Terminal } from '../terminal.ts';
 import { type ImageArgument, parseImage } from './argument.ts';
 import { openDirect } from './direct.ts';
@@ -10,8 +10,8 @@ import { openDirect } from './direct.ts';
 export interface SourceSettings extends SourceFlags {
   /** Id or name of an internal snapshot. */
   snapshot?: string | undefined;
-  /** More options for the root node, as an options tree. */
-  extra?: Tree | undefined;
+  /** More options for the root node, and as file.<option> for the file below it. */
+  extra?: readonly (readonly [key: string, value: string])[] | undefined;
 }
 
 /** Opens an image to be read: the bytes of its disk. */
@@ -38,8 +38,12 @@ async function openWith(
   signal: AbortSignal,
 ): Promise<BlockNode> {
   const settings = { references: policyOf(flags.references), probe: flags.probe, signal };
-  const { snapshot, extra } = flags;
-  const root = { ...extra, ...(snapshot === undefined ? {} : { snapshot: snapshotName(snapshot) }) };
+  const { snapshot, extra = [] } = flags;
+  // The types of the options are those of the driver.
+  const rootFor = (driver: string, pairs = extra) => ({
+    ...treeFromPairs(pairs, registry, driver),
+    ...(snapshot === undefined ? {} : { snapshot: snapshotName(snapshot) }),
+  });
   const common = { readOnly: true, cache };
   if (image.kind === 'tree' && image.tree.driver !== undefined) {
     if (flags.format !== undefined && flags.format !== image.tree.driver) {
@@ -48,18 +52,30 @@ async function openWith(
     if (snapshot !== undefined) checkSnapshots(registry, image.tree.driver);
     const tree = image.tree as NodeOptions;
     return await registry.openNode(
-      { ...tree, ...root, ...common, cache: { ...cache, ...tree.cache } },
+      { ...tree, ...rootFor(tree.driver), ...common, cache: { ...cache, ...tree.cache } },
       settings,
     );
   }
-  const file = fileOptions(image, registry, flags);
+  const named = fileOptions(image, registry, flags);
+  const ofFile = extra
+    .filter(([key]) => key.startsWith('file.'))
+    .map(([key, value]) => [key.slice(5), value] as const);
+  const file = { ...named, ...treeFromPairs(ofFile, registry, named.driver) } as NodeOptions;
   const below = await registry.openNode({ ...file, ...common, cache: { ...cache, ...file.cache } }, settings);
   try {
     const format = flags.format ?? (await probeFormat(below, registry.drivers.values()));
     checkFormat(registry, format);
     if (snapshot !== undefined) checkSnapshots(registry, format);
     return await registry.openNode(
-      { ...root, ...common, driver: format, file: below } as NodeOptions,
+      {
+        ...rootFor(
+          format,
+          extra.filter(([key]) => !key.startsWith('file.')),
+        ),
+        ...common,
+        driver: format,
+        file: below,
+      } as NodeOptions,
       settings,
     );
   } finally {

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import { cacheNames } from './cache.ts';
+import { parseCount } from './size.ts';
 
 export const aioNames = ['auto', 'io_uring', 'native', 'threads'];
 export const referenceNames = ['deny', 'same-directory', 'allow'];
@@ -58,8 +59,20 @@ export function outputOptions(command: Command): Command {
     .option('-q, --quiet', 'print nothing but results and errors');
 }
 
+const mostRequests = 128;
+
+export const requestsOf = (text = '8'): number => parseCount(text, '-m', 1, mostRequests);
+
+function checkRequests(text: string): string {
+  requestsOf(text);
+  return text;
+}
+
 export function workOptions(command: Command): Command {
-  return command
-    .option('-p, --progress', 'show progress; on by itself on a terminal')
-    .option('-m, --requests <count>', 'requests in flight, 1 to 128', '8');
+  return (
+    command
+      .option('-p, --progress', 'show progress; on by itself on a terminal')
+      // Before anything is made.
+      .option('-m, --requests <count>', `requests in flight, 1 to ${mostRequests}`, checkRequests, '8')
+  );
 }

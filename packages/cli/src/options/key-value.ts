@@ -47,8 +47,12 @@ function insert(tree: Tree, [name = '', ...rest]: string[], value: string, key: 
   insert(tree[name] as Tree, rest, value, key);
 }
 
+const anyFile: OptionSpec = { type: 'node', help: 'the file of the image' };
+
 function specsOf(registry: Registry, driver: string | undefined): OptionSpecs {
-  return { ...commonOptions, ...(driver === undefined ? {} : registry.drivers.get(driver)?.options) };
+  // Without a driver there can be a file, whose first bytes tell it.
+  const own = driver === undefined ? { file: anyFile } : registry.drivers.get(driver)?.options;
+  return { ...commonOptions, ...own };
 }
 
 function typed(tree: Tree, specs: OptionSpecs, registry: Registry, path: string): Tree {
@@ -61,8 +65,17 @@ function typed(tree: Tree, specs: OptionSpecs, registry: Registry, path: string)
 }
 
 /** As in QEMU, a file name alone says which driver opens it. */
-function withDriver(child: Tree, registry: Registry): Tree {
-  if (child.driver !== undefined || typeof child.filename !== 'string') return child;
+function withDriver(child: Tree, registry: Registry, path: string): Tree {
+  if (child.driver !== undefined) return child;
+  if (typeof child.filename !== 'string') {
+    const known = specsOf(registry, 'file');
+    const wrong = Object.keys(child).find((name) => !Object.hasOwn(known, name));
+    throw new UsageError(
+      wrong === undefined || typeof child[wrong] === 'object'
+        ? `${path}: it needs ${path}.filename, or ${path}.driver and the options of that driver`
+        : `${path}.${wrong}: a file has no such option; it has ${Object.keys(known).sort().join(', ')} (for another driver say ${path}.driver)`,
+    );
+  }
   return { ...registry.parseName(child.filename), ...child };
 }
 
@@ -70,7 +83,7 @@ function convert(value: unknown, spec: OptionSpec, registry: Registry, path: str
   if (typeof value === 'object' && value !== null) {
     if (spec.type === 'object') return typed(value as Tree, spec.fields, registry, path);
     if (spec.type !== 'node') return value;
-    const child = withDriver(value as Tree, registry);
+    const child = withDriver(value as Tree, registry, path);
     // The driver's own check says what is wrong with an unknown one.
     return typed(child, specsOf(registry, child.driver as string | undefined), registry, path);
   }

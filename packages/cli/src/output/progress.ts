@@ -62,19 +62,28 @@ export class ProgressLine {
     const { err, streams } = this.#terminal;
     const rate = seconds > 0 ? done / seconds : 0;
     const share = total > 0 ? Math.min(1, done / total) : 0;
-    const parts = [
-      total > 0 ? `${formatBytes(done)} of ${formatBytes(total)}` : formatBytes(done),
-      `${formatBytes(rate)}/s`,
-      ...(total > done && rate > 0 && seconds > 1 ? [`${formatDuration((total - done) / rate)} left`] : []),
-      ...(zero > 0 ? [`${formatBytes(zero)} zero`] : []),
-    ];
+    const amount = total > 0 ? `${formatBytes(done)} of ${formatBytes(total)}` : formatBytes(done);
+    const speed = `${formatBytes(rate)}/s`;
+    const left =
+      total > done && rate > 0 && seconds > 1 ? `${formatDuration((total - done) / rate)} left` : '';
+    const nothing = zero > 0 ? `${formatBytes(zero)} zero` : '';
     const percent = total > 0 ? `${String(Math.floor(share * 100)).padStart(3)}%` : '';
-    const tail = parts.join('  ');
     const head = `${this.#doing} ${percent}`;
-    const room = (streams.stderr.columns ?? 80) - head.length - tail.length - 4;
-    if (!this.#redraw || total === 0) return `${head}  ${tail}`;
-    const width = Math.min(barWidth, room);
-    if (width < 5) return `${head}  ${tail}`.slice(0, (streams.stderr.columns ?? 80) - 1);
+    const all = [amount, speed, left, nothing].filter((part) => part !== '').join('  ');
+    const columns = this.#redraw ? (streams.stderr.columns ?? 80) : Number.POSITIVE_INFINITY;
+    if (!this.#redraw || total === 0) {
+      const short = [`${head}  ${all}`, `${head}  ${amount}`].find((text) => text.length < columns);
+      return short ?? amount.slice(0, columns - 1);
+    }
+    // Whole parts go, the least important first.
+    const tails = [all, [amount, speed, left], [percent ? left || speed : amount], []].map((parts) =>
+      typeof parts === 'string' ? parts : parts.filter((part) => part !== '').join('  '),
+    );
+    const fits = (tail: string) => head.length + (tail ? tail.length + 2 : 0) < columns;
+    const tail = tails.find(fits);
+    if (tail === undefined) return percent.trim().slice(0, columns - 1);
+    const width = Math.min(barWidth, columns - head.length - tail.length - 4);
+    if (width < 5 || tail !== all) return tail ? `${head}  ${tail}` : head;
     const full = Math.round(share * width);
     return `${head} ${err.cyan('━'.repeat(full))}${err.dim('─'.repeat(width - full))}  ${tail}`;
   }

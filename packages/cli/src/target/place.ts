@@ -1,4 +1,5 @@
 import { lstat, realpath, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { BlockError } from '@blockyard/core';
 
 export interface PlaceFlags {
@@ -16,8 +17,12 @@ export type Place =
 
 /** @throws BlockError when the target must not be touched. */
 export async function findPlace(path: string, flags: PlaceFlags): Promise<Place> {
+  if (['/dev/stdout', '/dev/fd/1', '/proc/self/fd/1'].includes(path))
+    throw refuse('ERR_NOT_SUPPORTED', path, "say '-' to write to standard output");
   const found = await statOf(path);
   if (!found) {
+    if (/[/]$/.test(path))
+      throw refuse('ENOENT', path, 'it is the name of a directory, and there is none; name a file');
     if (flags.noCreate)
       throw refuse(
         'ENOENT',
@@ -30,6 +35,7 @@ export async function findPlace(path: string, flags: PlaceFlags): Promise<Place>
         path,
         'it is a symbolic link that leads to nothing; remove it, or make what it leads to',
       );
+    await checkDirectory(path);
     return { kind: 'new', path, mode: undefined };
   }
   if (found.isDirectory()) throw refuse('EISDIR', path, 'it is a directory; name a file in it');
@@ -65,8 +71,18 @@ async function statOf(path: string) {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return undefined;
-    throw refuse(code ?? 'EIO', path, message);
+    throw refuse(code ?? 'EIO', path, code === 'ENOTDIR' ? notDirectory : message);
   }
+}
+
+const notDirectory = 'what should be its directory is none; check the name (ENOTDIR)';
+
+/** Before the source is read: where the target cannot be made is better said at once. */
+async function checkDirectory(path: string): Promise<void> {
+  const directory = await statOf(dirname(path));
+  if (!directory)
+    throw refuse('ENOENT', path, 'its directory does not exist; make it first, or check the name (ENOENT)');
+  if (!directory.isDirectory()) throw refuse('ENOTDIR', path, notDirectory);
 }
 
 async function isLink(path: string): Promise<boolean> {
