@@ -33,7 +33,15 @@ export function alignedMemory(native: Binding): AlignedMemory {
     allocate(length, alignment) {
       checkOffset('length', length);
       checkAlignment(alignment);
-      if (alignment <= MAX_POOLED_ALIGNMENT) return pool.allocate(length, alignment);
+      if (alignment <= MAX_POOLED_ALIGNMENT) {
+        try {
+          return pool.allocate(length, alignment);
+        } catch (error) {
+          if (!(error instanceof RangeError)) throw error;
+          // No memory for a slab; there may be enough for what was asked for.
+          pool.shrink();
+        }
+      }
       const view = create(length, alignment);
       unpooled.add(view);
       return view;

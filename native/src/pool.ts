@@ -2,7 +2,7 @@ import { createSlab } from './arena.ts';
 
 const HUGE_PAGE = 2 << 20;
 const MIN_CLASS = 4096;
-/** Whole free slabs beyond this are left to the garbage collector. */
+/** Whole free slabs beyond this are left to the garbage collector, unless memory is short: then all are. */
 const KEEP_BYTES = 64 << 20;
 
 interface Slab {
@@ -30,6 +30,7 @@ export class Pool {
   readonly #slabs = new WeakMap<ArrayBufferLike, Slab>();
   readonly #advise: (view: Uint8Array) => void;
   #freeBytes = 0;
+  #keepBytes = KEEP_BYTES;
   readonly stats = { lent: 0, lentBytes: 0, slabBytes: 0 };
 
   constructor(advise: (view: Uint8Array) => void) {
@@ -66,7 +67,15 @@ export class Pool {
     this.#freeBytes += slab.size;
     this.stats.lent--;
     this.stats.lentBytes -= view.byteLength;
-    if (slab.lentBlocks === 0 && this.#freeBytes > KEEP_BYTES) this.#drop(own, slab);
+    if (slab.lentBlocks === 0 && this.#freeBytes > this.#keepBytes) this.#drop(own, slab);
+  }
+
+  /** Memory is short: keeps no free slab from now on. */
+  shrink(): void {
+    this.#keepBytes = 0;
+    for (const own of this.#classes.values()) {
+      for (const slab of own.slabs) if (slab.lentBlocks === 0) this.#drop(own, slab);
+    }
   }
 
   #grow(own: SizeClass): { slab: Slab; index: number } {

@@ -1,3 +1,4 @@
+import { BlockError } from '@blockyard/core';
 import type { OperationOptions } from '@blockyard/image-ops';
 import { requestsOf, type WorkFlags } from './options/common.ts';
 import { ProgressLine } from './output/progress.ts';
@@ -23,11 +24,22 @@ export async function withProgress<T>(
       concurrency,
       bufferBytes: concurrency * bytesPerRequest,
       onProgress: line.report,
+      onLittleMemory: () =>
+        terminal.notice('little memory is to be had: fewer, smaller requests in flight'),
     };
     const result = await work(options);
     done = true;
     return result;
+  } catch (error) {
+    throw outOfMemory(error, doing);
   } finally {
     line.end(done);
   }
+}
+
+/** V8 has no code for it. */
+function outOfMemory(error: unknown, op: string): unknown {
+  if (!(error instanceof RangeError) || !/^Array buffer allocation failed/.test(error.message)) return error;
+  const text = `${op}: no memory is to be had for a request; let the process have more, or say -m 1`;
+  return new BlockError('ENOMEM', text, { op, cause: error });
 }

@@ -82,7 +82,11 @@ export class Gate {
         : await this.#wrap(reference, from, driver, located, next);
     // What is behind an image opened past the host's cache is read past it too.
     const options = { ...named, cache: reference.from.common.cache };
-    return await this.#open(options, next, readOnly);
+    const node = await this.#open(options, next, readOnly);
+    const opened = protocolNode(node).location.identity;
+    if (identity === undefined || opened === identity) return node;
+    await node.close();
+    throw denied(reference, from, 'another file took its name while it was being opened');
   }
 
   async #locate(reference: Reference, from: BlockNode): Promise<{ driver: BlockDriver; located: Located }> {

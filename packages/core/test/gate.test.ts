@@ -96,3 +96,23 @@ test('inspecting an image opens nothing that it names', async () => {
   expect(await drivers.inspect('/d/a', { format: 'link' })).toMatchObject({ format: 'link' });
   expect(opened).toEqual(['/d/a']);
 });
+
+test('a file that takes the place of the one that was checked is not handed out', async () => {
+  const store: Store = new Map([
+    ['/d/a', link('b', 'raw')],
+    ['/d/b', bytes('right')],
+    ['/etc/passwd', bytes('root')],
+  ]);
+  const driver = storeDriver(store);
+  const { open } = driver;
+  driver.open = (options, context) => {
+    if (options.filename === '/d/b') store.set('/d/b', '/etc/passwd');
+    return open(options, context);
+  };
+  const opening = createRegistry([driver, linkFormat()]).open('/d/a', {
+    format: 'link',
+    references: 'same-directory',
+  });
+  await expect(opening).rejects.toMatchObject({ code: 'ERR_DENIED_REFERENCE' });
+  await expect(opening).rejects.toThrow(/another file took its name/);
+});

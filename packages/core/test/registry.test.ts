@@ -74,6 +74,33 @@ test('a disk that was probed raw refuses to become another format', async () => 
   await meant.write(0, link('x', 'raw'));
 });
 
+test('no two writes, zeroes or sizes together make a probed disk another format', async () => {
+  const open = async () => {
+    const options = { driver: 'raw', probed: true, file: { driver: 'memory', size: 4096 } };
+    return await drivers.open({ ...options, detectZeroes: 'on', discard: 'unmap' });
+  };
+  const header = new TextEncoder().encode('LINK x raw');
+  const split = await open();
+  const both = await Promise.allSettled([
+    split.write(0, header.subarray(0, 3)),
+    split.write(3, header.subarray(3)),
+  ]);
+  expect(both.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
+  // "7f 10 da be" at 0x40 is a VDI image; each of these is one step from a foreign signature.
+  const foreign = await open();
+  for (const magic of ['KDMV', 'vhdxfile', 'QED\0', '\x1f\x8b\x08']) {
+    const text = Uint8Array.from(magic, (letter) => letter.charCodeAt(0));
+    await expect(foreign.write(0, text)).rejects.toMatchObject({ code: 'ERR_PROBED_RAW' });
+  }
+  const zeroes = await open();
+  await zeroes.write(0, new TextEncoder().encode('QEDx'));
+  await expect(zeroes.writeZeroes(3, 1)).rejects.toMatchObject({ code: 'ERR_PROBED_RAW' });
+  await expect(zeroes.write(3, Uint8Array.of(0))).rejects.toMatchObject({ code: 'ERR_PROBED_RAW' });
+  await expect(zeroes.discard(3, 1)).rejects.toMatchObject({ code: 'ERR_PROBED_RAW' });
+  await expect(zeroes.truncate(3, { shrink: true })).rejects.toMatchObject({ code: 'ERR_PROBED_RAW' });
+  expect([...(await zeroes.read(0, 4))]).toEqual([...new TextEncoder().encode('QEDx')]);
+});
+
 test('cache and read-only pass from a node to its file', async () => {
   const options = {
     driver: 'pass-through',

@@ -28,7 +28,7 @@ export async function checksum(node: BlockNode, options: OperationOptions = {}):
   const breath = new Breath();
   let zeroes: Uint8Array | undefined;
   let bytesZero = 0;
-  for await (const { length, data } of readInOrder(node, options)) {
+  for await (const { length, data } of readInOrder(node, options, 'checksum')) {
     if (data) {
       hash.update(data);
       progress.add(length);

@@ -38,9 +38,9 @@ export async function compare(a: BlockNode, b: BlockNode, options: CompareOption
   const sizes = [a.size, b.size] as const;
   if (strict && sizes[0] !== sizes[1]) return { identical: false, difference: 'size', sizes };
   const end = options.length ?? Math.max(...sizes);
-  const cut = geometry([a, b], options);
+  // Each lane holds a buffer for either disk.
+  const cut = geometry([a, b], options, { op: 'compare', size: end, perLane: 2 });
   const progress = new ProgressCounter(end, options);
-  const buffers: Uint8Array[] = [];
   let first = Number.POSITIVE_INFINITY;
   let allocation: number | undefined;
   const parts = compareParts([a, b], sizes, end, cut, signal, (offset) => {
@@ -53,8 +53,7 @@ export async function compare(a: BlockNode, b: BlockNode, options: CompareOption
     if (!(zero[0] && zero[1])) {
       const pair = [lane * 2, lane * 2 + 1].map((index) => {
         if (zero[index & 1]) return undefined;
-        buffers[index] ??= cut.allocate();
-        return (buffers[index] as Uint8Array).subarray(0, length);
+        return (cut.buffers[index] as Uint8Array).subarray(0, length);
       });
       await settleAll(
         pair
@@ -73,10 +72,9 @@ export async function compare(a: BlockNode, b: BlockNode, options: CompareOption
     }
   }
   try {
-    // Each lane holds a buffer for either disk.
-    await runLanes(untilFound(), Math.max(1, cut.lanes >> 1), work);
+    await runLanes(untilFound(), cut.lanes, work);
   } finally {
-    for (const buffer of buffers) if (buffer) cut.release(buffer);
+    cut.release();
   }
   if (first !== Number.POSITIVE_INFINITY)
     return { identical: false, difference: 'content', offset: first, sizes };

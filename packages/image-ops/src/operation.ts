@@ -8,6 +8,8 @@ export interface OperationOptions {
   concurrency?: number | undefined;
   /** Most bytes of memory for data in flight (default 16 MiB). */
   bufferBytes?: number | undefined;
+  /** Called at most once, when memory was short and the operation goes on with fewer or smaller requests. */
+  onLittleMemory?: (() => void) | undefined;
 }
 
 /** How far an operation has come. All are bytes of the guest-visible disk. */

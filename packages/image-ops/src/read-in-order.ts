@@ -25,19 +25,21 @@ const zeroChunk = 1 << 30;
 export async function* readInOrder(
   node: BlockNode,
   options: Omit<OperationOptions, 'onProgress'> = {},
+  op = 'read',
 ): AsyncGenerator<Piece, void, undefined> {
   const { signal } = options;
-  const { chunk, lanes, align, allocate, release } = geometry([node], options);
+  const { chunk, lanes, align, buffers, release } = geometry([node], options, { op, size: node.size });
   const cursor = new ExtentCursor(node, signal);
   const plan = segments(cursor, { end: node.size, align, chunk, zeroChunk, hostChunk: 0 });
   const started: Started[] = [];
-  const spare: Uint8Array[] = [];
+  const spare = [...buffers];
   let reading = 0;
   let planned = false;
   const breath = new Breath();
   const start = (segment: Segment): Started => {
     if (segment.zero) return { segment };
-    const buffer = spare.pop() ?? allocate();
+    // There are as many as lanes.
+    const buffer = spare.pop() as Uint8Array;
     reading++;
     const read = readOne(node, segment, buffer, signal);
     // It is awaited in turn; until then a failure is not unhandled.
@@ -72,8 +74,7 @@ export async function* readInOrder(
     }
   } finally {
     await Promise.allSettled(started.map(({ read }) => read));
-    for (const { buffer } of started) if (buffer) release(buffer);
-    for (const buffer of spare) release(buffer);
+    release();
     await plan.return(undefined);
   }
 }

@@ -33,10 +33,11 @@ export async function writeFromStream(
 ): Promise<StreamInResult> {
   const { sparse = defaultSparse, targetIsZero = false, grow = false, signal } = options;
   checkSparse(sparse);
-  const { chunk, lanes, align, allocate, release } = geometry([target], options);
+  const size = grow ? Number.POSITIVE_INFINITY : target.size;
+  const { chunk, lanes, align, buffers, release } = geometry([target], options, { op: 'write', size });
   const progress = new ProgressCounter(options.expected ?? 0, options);
   const result: StreamInResult = { size: 0, bytesWritten: 0, bytesZeroDetected: 0 };
-  const spare: Uint8Array[] = [];
+  const spare = [...buffers];
   const writing = new Set<Promise<void>>();
   let failure: { error: unknown } | undefined;
 
@@ -99,7 +100,8 @@ export async function writeFromStream(
     for await (const bytes of source) {
       signal?.throwIfAborted();
       for (let at = 0; at < bytes.byteLength; ) {
-        buffer ??= spare.pop() ?? allocate();
+        // There are as many as lanes.
+        buffer ??= spare.pop() as Uint8Array;
         const count = Math.min(chunk - held, bytes.byteLength - at);
         buffer.set(bytes.subarray(at, at + count), held);
         held += count;
@@ -118,8 +120,7 @@ export async function writeFromStream(
     }
   } finally {
     await Promise.all(writing);
-    for (const view of spare) release(view);
-    if (buffer) release(buffer);
+    release();
   }
   if (failure) throw failure.error;
   if (grow && target.size !== result.size) await target.truncate(result.size, { signal, shrink: true });

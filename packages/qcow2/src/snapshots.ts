@@ -13,6 +13,8 @@ export interface Snapshot extends SnapshotInformation {
 const fixedBytes = 40;
 const mostSnapshots = 65536;
 const mostExtraBytes = 1024;
+/** Of an id and of a name; other programs make none longer than 255. */
+const mostNameBytes = 1023;
 
 /** "Snapshots": the table of them. @throws BlockError when an entry cannot be read */
 export async function readSnapshots(header: Qcow2Header, file: BlockNode): Promise<Snapshot[]> {
@@ -36,6 +38,10 @@ export async function readSnapshots(header: Qcow2Header, file: BlockNode): Promi
       );
     }
     const rest = await part(file, at + fixedBytes, extraBytes + idBytes + nameBytes);
+    if (Math.max(idBytes, nameBytes) > mostNameBytes) {
+      const text = `snapshot ${i} has an id of ${idBytes} bytes and a name of ${nameBytes}; the most is ${mostNameBytes}`;
+      throw invalid(file, text, at);
+    }
     found.push(parseSnapshot(fixed, rest, extraBytes, idBytes, header, file));
     at += alignUp(fixedBytes + rest.length, 8);
     if (at - header.snapshotsOffset > maxTableBytes.snapshots) {

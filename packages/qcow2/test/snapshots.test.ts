@@ -109,6 +109,21 @@ describe('internal snapshots', () => {
     await expect(openNode(damaged, { snapshot: '1' })).rejects.toMatchObject({ name: 'BlockError', code });
   });
 
+  it('whose names are longer than any program makes them', async () => {
+    const end = new ImageBuilder();
+    end.snapshot('1', 'x');
+    const made = end.build();
+    const moved = new Uint8Array(made.length + 4096);
+    moved.set(made);
+    moved.set(made.subarray(end.snapshotsOffset, end.snapshotsOffset + 50), made.length);
+    const long = patched(patched(moved, field.snapshotsOffset, made.length, 8), made.length + 14, 2000, 2);
+    const file = await registry.openNode({ driver: 'memory', data: long });
+    await expect(readSnapshots(await readHeader(file), file)).rejects.toThrow(
+      /name of 2000; the most is 1023/,
+    );
+    await file.close();
+  });
+
   it('whose names lead past the end of the file', async () => {
     const end = new ImageBuilder();
     end.snapshot('1', 'x');

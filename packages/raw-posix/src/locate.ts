@@ -1,14 +1,17 @@
-import { realpath, stat } from 'node:fs/promises';
+import { lstat, realpath } from 'node:fs/promises';
 import { dirname, isAbsolute, join } from 'node:path';
 import { BlockError, type BlockNode, type Located, type Location } from '@blockyard/core';
 import { identityOf } from './identity.ts';
 import { filenameOf } from './name.ts';
 import { codeOf } from './system-codes.ts';
 
-/** Real directory and identity of a file that exists. */
+/**
+ * Real directory and identity of a file that exists. Not through a link that somebody puts in the place of the real
+ * path meanwhile: what is opened later is compared with this identity.
+ */
 export async function locationOf(absolute: string): Promise<Location> {
   const real = await realpath(absolute);
-  return { directory: dirname(real), identity: identityOf(await stat(real, { bigint: true })) };
+  return { directory: dirname(real), identity: identityOf(await lstat(real, { bigint: true })) };
 }
 
 /** What `name`, found in the image that `from` holds, leads to; relative names start at the directory of that image. */

@@ -70,7 +70,9 @@ async function nodeOf(
     sector: device?.logicalSectorSize ?? 1,
     status,
   };
-  return new FileNode(opened, await locationOf(absolute), context);
+  const { directory } = await locationOf(absolute);
+  // The identity is that of the open file, whatever its name leads to by now.
+  return new FileNode(opened, { directory, identity: status.identity }, context);
 }
 
 /** Looks before opening: to open a pipe waits for its other end, and to open a device may do something. */

@@ -185,6 +185,7 @@ function notMade(name: string, cause: unknown): unknown {
     EACCES: 'its directory does not let you make files; choose another, or ask for the right',
     EROFS: 'its file system is read-only; choose another',
   };
-  const text = `write to ${name}: ${why[code] ?? (cause as Error).message} (${code})`;
+  const said = why[code] ?? (cause as Error).message;
+  const text = `write to ${name}: ${said.includes(`(${code})`) ? said : `${said} (${code})`}`;
   return new BlockError(code, text, { op: 'create', path: name, cause });
 }

@@ -1,9 +1,8 @@
-import { copyTo, type IoData } from '@blockyard/iov-utils';
+import type { IoData } from '@blockyard/iov-utils';
 import { BlockNode } from '../block-node.ts';
 import type { BlockDriver, ChildOptions, OpenContext } from '../driver.ts';
 import { BlockError } from '../errors.ts';
 import type { Extent } from '../extent.ts';
-import { probeHead } from '../probe.ts';
 import type {
   MaybePromise,
   ReadOptions,
@@ -12,6 +11,7 @@ import type {
   WriteOptions,
   ZeroOptions,
 } from '../request/options.ts';
+import { guardedBytes, ProbedGuard } from './probed-guard.ts';
 
 export interface RawOptions {
   file: ChildOptions;
@@ -23,14 +23,11 @@ export interface RawOptions {
   probed?: boolean;
 }
 
-const sector = 512;
-
 class RawNode extends BlockNode {
   readonly #file: BlockNode;
   readonly #offset: number;
   readonly #window: number | undefined;
-  readonly #probed: boolean;
-  readonly #context: OpenContext;
+  readonly #guard: ProbedGuard | undefined;
 
   constructor(file: BlockNode, options: RawOptions, context: OpenContext) {
     const resize = file.supports.resize && options.size === undefined;
@@ -43,8 +40,7 @@ class RawNode extends BlockNode {
     this.#file = file;
     this.#offset = options.offset ?? 0;
     this.#window = options.size;
-    this.#probed = options.probed ?? false;
-    this.#context = context;
+    this.#guard = options.probed ? new ProbedGuard(file, this.#offset, context.registry) : undefined;
   }
 
   get size(): number {
@@ -55,7 +51,7 @@ class RawNode extends BlockNode {
     return {
       offset: this.#offset,
       ...(this.#window === undefined ? {} : { size: this.#window }),
-      probed: this.#probed,
+      probed: this.#guard !== undefined,
     };
   }
 
@@ -64,16 +60,18 @@ class RawNode extends BlockNode {
   }
 
   protected override _write(offset: number, from: IoData, options: WriteOptions): MaybePromise<void> {
-    if (this.#probed && offset < sector) return this.#writeGuarded(offset, from, options);
-    return this.#file.write(this.#offset + offset, from, options);
+    const write = (bytes: IoData) => this.#file.write(this.#offset + offset, bytes, options);
+    return this.#guard && offset < guardedBytes ? this.#guard.write(offset, from, write) : write(from);
   }
 
   protected override _writeZeroes(offset: number, length: number, options: ZeroOptions): MaybePromise<void> {
-    return this.#file.writeZeroes(this.#offset + offset, length, options);
+    const zero = () => this.#file.writeZeroes(this.#offset + offset, length, options);
+    return this.#guard && offset < guardedBytes ? this.#guard.zero(offset, length, zero) : zero();
   }
 
   protected override _discard(offset: number, length: number, options: RequestOptions): MaybePromise<void> {
-    return this.#file.discard(this.#offset + offset, length, options);
+    const discard = () => this.#file.discard(this.#offset + offset, length, options);
+    return this.#guard && offset < guardedBytes ? this.#guard.zero(offset, length, discard) : discard();
   }
 
   protected override _flush(options: RequestOptions): MaybePromise<void> {
@@ -90,7 +88,9 @@ class RawNode extends BlockNode {
   }
 
   protected override _truncate(size: number, options: TruncateOptions): Promise<void> {
-    return this.#file.truncate(this.#offset + size, options);
+    const truncate = () => this.#file.truncate(this.#offset + size, options);
+    // What is cut off is zero when the image grows again.
+    return this.#guard && size < guardedBytes ? this.#guard.zero(size, guardedBytes, truncate) : truncate();
   }
 
   protected override _copyRange(
@@ -101,7 +101,7 @@ class RawNode extends BlockNode {
     options: RequestOptions,
   ): MaybePromise<number> {
     const from = source as RawNode;
-    if (this.#probed && offset < sector) return 0;
+    if (this.#guard && offset < guardedBytes) return 0;
     return this.#file.copyRange(
       from.#file,
       from.#offset + sourceOffset,
@@ -109,18 +109,6 @@ class RawNode extends BlockNode {
       length,
       options,
     );
-  }
-
-  async #writeGuarded(offset: number, from: IoData, options: WriteOptions): Promise<void> {
-    const head = new Uint8Array(Math.min(sector, this.size));
-    await this.read(0, head);
-    copyTo(from, head, 0, offset);
-    const format = probeHead(head, this.#context.registry.drivers.values());
-    if (format) {
-      const text = `write ${this.path}: these bytes would make the image look like ${format.name} when its format is guessed again; open it with the format raw to write them`;
-      throw new BlockError('ERR_PROBED_RAW', text, { op: 'write', offset, path: this.path, driver: 'raw' });
-    }
-    await this.#file.write(this.#offset + offset, from, options);
   }
 }
 

@@ -81,7 +81,7 @@ export class RequestFlow {
     if (error instanceof RangeError || error instanceof TypeError || (error as Error)?.name === 'AbortError')
       return error;
     const path = this.#node.path || undefined;
-    const what = length > 0 ? `${op} of ${length} bytes at ${offset}` : op;
+    const what = length > 0 && op !== 'truncate' ? `${op} of ${length} bytes at ${offset}` : op;
     return systemError(error, `${what} in ${path ?? driver}`, {
       driver,
       node: name,

@@ -30,7 +30,7 @@ export async function convert(
   signal?.throwIfAborted();
   const { size } = source;
   checkFits(size, source, target);
-  const cut = geometry([source, target], options);
+  const cut = geometry([source, target], options, { op: 'convert', size });
   const cursor = new ExtentCursor(source, signal);
   const result = emptyResult(size);
   const offload = options.copyRange ? createOffload(target) : undefined;
@@ -49,7 +49,7 @@ export async function convert(
   try {
     await runLanes(plan, cut.lanes, (segment, lane, sequence) => copier.work(segment, lane, sequence));
   } finally {
-    copier.release();
+    cut.release();
   }
   await target.flush({ signal });
   result.requests.blockStatus = cursor.asked;

@@ -25,7 +25,6 @@ export interface CopierInit {
 /** Does one segment at a time for each lane. Everything that it starts has settled when it returns. */
 export class Copier {
   readonly #init: CopierInit;
-  readonly #buffers: (Uint8Array | undefined)[] = [];
 
   constructor(init: CopierInit) {
     this.#init = init;
@@ -52,11 +51,6 @@ export class Copier {
       await inTurn();
       pass();
     }
-  }
-
-  release(): void {
-    for (const buffer of this.#buffers) if (buffer) this.#init.geometry.release(buffer);
-    this.#buffers.length = 0;
   }
 
   async #zero({ offset, length }: Segment, inTurn: () => Promise<void>, pass: () => void): Promise<void> {
@@ -102,8 +96,7 @@ export class Copier {
     pass: () => void,
   ): Promise<void> {
     const { source, target, geometry, result, progress, sparse, targetIsZero, signal } = this.#init;
-    this.#buffers[lane] ??= geometry.allocate();
-    const data = (this.#buffers[lane] as Uint8Array).subarray(0, length);
+    const data = (geometry.buffers[lane] as Uint8Array).subarray(0, length);
     result.requests.read++;
     try {
       await source.read(offset, data, { signal });
