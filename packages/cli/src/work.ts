@@ -24,8 +24,7 @@ export async function withProgress<T>(
       concurrency,
       bufferBytes: concurrency * bytesPerRequest,
       onProgress: line.report,
-      onLittleMemory: () =>
-        terminal.notice('little memory is to be had: fewer, smaller requests in flight'),
+      onLittleMemory: () => terminal.notice('little memory is to be had: fewer, smaller requests in flight'),
     };
     const result = await work(options);
     done = true;

@@ -1,6 +1,6 @@
 import { checkBytes, checkInteger, isSingle } from './check.ts';
 import { byteLength } from './elements.ts';
-import type { IoData } from './types.ts';
+import type { IoData, IoVector } from './types.ts';
 
 /** Checks both ranges and returns how many bytes to move. */
 const copyLength = (
@@ -23,6 +23,26 @@ const copyLength = (
 const part = (buffer: Uint8Array, start: number, length: number): Uint8Array =>
   length === buffer.length ? buffer : buffer.subarray(start, start + length);
 
+/** The parts of a vector's buffers that `count` bytes from `start` on lie in, and how many bytes lie before each. */
+const eachPart = (
+  data: IoVector,
+  start: number,
+  count: number,
+  visit: (element: Uint8Array, start: number, length: number, done: number) => void,
+): void => {
+  let skip = start;
+  let done = 0;
+  for (let i = 0; done < count; i++) {
+    const element = data[i] as Uint8Array;
+    const length = Math.min(element.length - skip, count - done);
+    if (length > 0) {
+      visit(element, skip, length, done);
+      done += length;
+    }
+    skip = Math.max(skip - element.length, 0);
+  }
+};
+
 /**
  * Gathers: copies bytes of `data` from `dataStart` into `target` at `targetStart`, by default as many as both
  * have room for. Returns the number of bytes copied. Overlapping memory is safe only for a single buffer.
@@ -40,15 +60,9 @@ export const copyTo = (
     target.set(part(data, dataStart, count), targetStart);
     return count;
   }
-  let skip = dataStart;
-  let done = 0;
-  for (let i = 0; done < count; i++) {
-    const element = data[i] as Uint8Array;
-    const step = Math.min(element.length - skip, count - done);
-    if (step > 0) target.set(part(element, skip, step), targetStart + done);
-    done += Math.max(step, 0);
-    skip = Math.max(skip - element.length, 0);
-  }
+  eachPart(data, dataStart, count, (element, start, length, done) =>
+    target.set(part(element, start, length), targetStart + done),
+  );
   return count;
 };
 
@@ -69,14 +83,8 @@ export const copyFrom = (
     data.set(part(source, sourceStart, count), dataStart);
     return count;
   }
-  let skip = dataStart;
-  let done = 0;
-  for (let i = 0; done < count; i++) {
-    const element = data[i] as Uint8Array;
-    const step = Math.min(element.length - skip, count - done);
-    if (step > 0) element.set(part(source, sourceStart + done, step), skip);
-    done += Math.max(step, 0);
-    skip = Math.max(skip - element.length, 0);
-  }
+  eachPart(data, dataStart, count, (element, start, length, done) =>
+    element.set(part(source, sourceStart + done, length), start),
+  );
   return count;
 };

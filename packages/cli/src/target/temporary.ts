@@ -1,11 +1,14 @@
 import { unlinkSync } from 'node:fs';
-import { chmod, link, open, rename, unlink } from 'node:fs/promises';
+import { chmod, link, lstat, open, rename, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { BlockError } from '@blockyard/core';
+import { BlockError, systemError } from '@blockyard/core';
 import { lastWishes } from '../signals.ts';
 
 /** Longest name that every file system takes, less what is added. */
 const longestName = 255 - 18;
+
+/** What systems say where hard links do not exist, or not for this file. */
+const noHardLinks = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EXDEV']);
 
 /** A name in the same directory that no one takes for the finished file: '.vm.raw.1f2e3d4c.partial'. */
 export function temporaryName(path: string): string {
@@ -23,6 +26,11 @@ export class TemporaryFile {
   readonly path: string;
   readonly finalPath: string;
   readonly #replace: boolean;
+  /** Whether the file has its final name. */
+  #named = false;
+  /** Whether the temporary name may be there. */
+  #temporary = true;
+  #durable = true;
   readonly #wish = () => {
     try {
       unlinkSync(this.path);
@@ -43,44 +51,93 @@ export class TemporaryFile {
     lastWishes.add(this.#wish);
   }
 
-  /** Gives the file its name, durably unless `sync` is false. */
+  /** Gives the file its name, durably unless `sync` is false. After a failure `discard` tells what became of it. */
   async finish(mode: number | undefined, sync: boolean): Promise<void> {
-    if (mode !== undefined) await chmod(this.path, mode);
-    if (this.#replace) await rename(this.path, this.finalPath);
-    else await this.#nameExclusively();
+    const failed = (cause: unknown, op: string, doing: string) =>
+      systemError(cause, `write to ${this.finalPath}: ${doing}`, { op, path: this.finalPath });
+    try {
+      if (mode !== undefined) await chmod(this.path, mode);
+      if (this.#replace) await this.#rename();
+      else await this.#nameExclusively();
+    } catch (error) {
+      throw failed(error, 'rename', 'the finished copy could not be given its name');
+    }
+    let failure: BlockError | undefined;
+    if (this.#temporary) {
+      try {
+        await unlink(this.path);
+        this.#temporary = false;
+      } catch (error) {
+        failure = failed(error, 'unlink', 'its temporary name could not be removed');
+      }
+    }
     lastWishes.delete(this.#wish);
-    if (sync) await syncDirectory(dirname(this.finalPath));
+    if (sync) {
+      try {
+        await syncDirectory(dirname(this.finalPath));
+      } catch (error) {
+        this.#durable = false;
+        failure = failed(error, 'flush', 'its directory could not be flushed');
+      }
+    }
+    if (failure) throw failure;
   }
 
-  /** Removes the file. @returns in which state things are left, for the user. */
+  /** Removes the file, or what is too much of it. @returns in which state things are left, for the user. */
   async discard(): Promise<string> {
     lastWishes.delete(this.#wish);
-    try {
-      await unlink(this.path);
-    } catch (error) {
-      return `the unfinished ${this.path} could not be removed (${(error as Error).message}); ${this.#state()}`;
+    let removed = '';
+    if (this.#temporary) {
+      try {
+        await unlink(this.path);
+        removed = this.#named ? '' : 'the unfinished copy was removed; ';
+      } catch (error) {
+        const what = this.#named ? 'its temporary name' : 'the unfinished';
+        const text = `${what} ${this.path} could not be removed (${(error as Error).message})`;
+        return this.#named ? `${this.#state()}; ${text}` : `${text}; ${this.#state()}`;
+      }
     }
-    return `the unfinished copy was removed; ${this.#state()}`;
+    return `${removed}${this.#state()}`;
   }
 
   #state(): string {
+    if (this.#named) {
+      const risk = this.#durable ? '' : ', but it may not survive a power cut';
+      return `the copy is complete under its name ${this.finalPath}${risk}`;
+    }
     return this.#replace ? `${this.finalPath} is as it was` : `${this.finalPath} was not made`;
+  }
+
+  async #rename(): Promise<void> {
+    await rename(this.path, this.finalPath);
+    this.#named = true;
+    this.#temporary = false;
   }
 
   /** A rename would replace a file that somebody made in the meantime. */
   async #nameExclusively(): Promise<void> {
     try {
       await link(this.path, this.finalPath);
+      this.#named = true;
     } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      if (code === 'EEXIST') {
+      const code = (error as NodeJS.ErrnoException).code ?? '';
+      if (code === 'EEXIST' || (noHardLinks.has(code) && (await exists(this.finalPath)))) {
         const text = `write to ${this.finalPath}: somebody made a file of this name in the meantime; choose another name, or say --overwrite`;
         throw new BlockError('ERR_TARGET_EXISTS', text, { op: 'create', path: this.finalPath, cause: error });
       }
-      // A file system without hard links.
-      return await rename(this.path, this.finalPath);
+      if (!noHardLinks.has(code)) throw error;
+      await this.#rename();
     }
-    await unlink(this.path);
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await lstat(path);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    throw error;
   }
 }
 
