@@ -1,5 +1,6 @@
 import { markAsUntransferable } from 'node:worker_threads';
 import { binding } from './binding.ts';
+import { checkRoom } from './room.ts';
 
 /** What is known of one ArrayBuffer. It does not move, so its address is asked once. */
 export interface Arena {
@@ -14,6 +15,7 @@ const forgotten = new FinalizationRegistry<number>((id) => binding?.unregisterBu
 /** A slab of our own, registered. It cannot be transferred, so the address that native holds stays true. */
 export function createSlab(bytes: number): { buffer: ArrayBuffer; address: number; id: number } {
   const native = binding as NonNullable<typeof binding>;
+  checkRoom(bytes);
   const buffer = new ArrayBuffer(bytes);
   markAsUntransferable(buffer);
   const whole = new Uint8Array(buffer);
