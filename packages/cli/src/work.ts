@@ -38,7 +38,8 @@ export async function withProgress<T>(
 
 /** V8 has no code for it. */
 function outOfMemory(error: unknown, op: string): unknown {
-  if (!(error instanceof RangeError) || !/^Array buffer allocation failed/.test(error.message)) return error;
+  if (!(error instanceof RangeError) || !error.message.startsWith('Array buffer allocation failed'))
+    return error;
   const text = `${op}: no memory is to be had for a request; let the process have more, or say -m 1`;
   return new BlockError('ENOMEM', text, { op, cause: error });
 }

@@ -6,7 +6,7 @@ import { Command } from 'commander';
 import { commandCases } from './cases/commands.ts';
 import { diskCases, qcow2Cases } from './cases/disk.ts';
 import { memoryCases } from './cases/memory.ts';
-import { makeImages } from './images.ts';
+import { makeImages, touch } from './images.ts';
 import { type Result, runPairs } from './pairs.ts';
 import { table } from './report.ts';
 
@@ -25,6 +25,7 @@ const program = new Command('bench')
 const options = program.opts<{ pairs: string; seconds: string; dir: string; json: string }>();
 
 const images = await makeImages(options.dir);
+for (const file of [images.raw, images.qcow2, images.text]) await touch(file);
 const seconds = Number(options.seconds);
 const cases = [
   ...diskCases(images, seconds),
