@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
+import { loadFailure, native } from '../src/index.ts';
 import { Pool } from '../src/pool.ts';
 import { checkRoom } from '../src/room.ts';
 
-describe('little room', () => {
+describe.skipIf(!native)(`little room${native ? '' : ` (skipped: ${loadFailure()})`}`, () => {
   it('is no matter without a limit', () => {
     const limit = spawnSync('/bin/bash', ['-c', 'ulimit -v'], { encoding: 'utf8' }).stdout.trim();
     if (limit === 'unlimited') expect(() => checkRoom(2 ** 40)).not.toThrow();
