@@ -248,9 +248,7 @@ export abstract class BlockNode extends DriverHooks {
       const text = `shrinking from ${this.size} to ${size} bytes would cut off data; say shrink: true to mean it`;
       throw this.#error('ERR_INVALID_OPTION', 'truncate', undefined, size, text);
     }
-    await this.#flow.exclusive('truncate', 0, Number.MAX_SAFE_INTEGER, options, false, () =>
-      this._truncate(size, options),
-    );
+    await this.#flow.exclusive('truncate', 0, 0, options, false, () => this._truncate(size, options));
   }
 
   /**
@@ -339,7 +337,6 @@ export abstract class BlockNode extends DriverHooks {
   }
 
   #checkWritable(op: Operation, offset: number, length: number): void {
-    this.#changed = true;
     if (this.readOnly) {
       throw this.#error(
         'ERR_READ_ONLY',
@@ -351,6 +348,7 @@ export abstract class BlockNode extends DriverHooks {
     }
     if (!this.supports.write)
       throw this.#error('ERR_NOT_SUPPORTED', op, offset, length, 'this driver cannot write');
+    this.#changed = true;
   }
 
   #countPadding(offset: number, length: number): void {

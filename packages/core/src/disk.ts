@@ -3,6 +3,7 @@ import type { BlockNode } from './block-node.ts';
 import { describeNode, type NodeDescription } from './describe.ts';
 import { continues, type Extent } from './extent.ts';
 import type { BlockLimits } from './limits.ts';
+import { createFor } from './memory.ts';
 import { alignUp } from './request/align.ts';
 import { checkByteCount } from './request/arguments.ts';
 import type {
@@ -140,7 +141,6 @@ export class Disk {
   #own(offset: number, length: number): Uint8Array {
     // Before memory is spent on it.
     this.node.checkRange('read', offset, length);
-    const { minMemAlignment, optMemAlignment } = this.limits;
-    return this.node.memory.create(alignUp(length, minMemAlignment), optMemAlignment).subarray(0, length);
+    return createFor(this.node, length);
   }
 }

@@ -1,4 +1,6 @@
 import type { IoData } from '@blockyard/iov-utils';
+import type { BlockLimits } from './limits.ts';
+import { alignUp } from './request/align.ts';
 
 /** Memory that suits a node. A protocol driver brings its own; format nodes use that of the node below. */
 export interface Memory {
@@ -18,3 +20,12 @@ export const portableMemory: Memory = {
   create: (length) => new Uint8Array(length),
   isAligned: () => true,
 };
+
+/** Memory of its own that a node of these limits takes without a copy. */
+export function createFor(
+  node: { memory: Memory; limits: Readonly<BlockLimits> },
+  length: number,
+): Uint8Array {
+  const { minMemAlignment, optMemAlignment } = node.limits;
+  return node.memory.create(alignUp(length, minMemAlignment), optMemAlignment).subarray(0, length);
+}

@@ -1,5 +1,6 @@
 import type { BlockNode } from './block-node.ts';
 import { BlockError } from './errors.ts';
+import { createFor } from './memory.ts';
 import type { RequestOptions } from './request/options.ts';
 
 /** Bytes from `start` up to and without `end`; the whole disk without them. */
@@ -23,9 +24,7 @@ export function readableFrom(
         const end = range.end ?? node.size;
         const length = Math.min(chunkBytes, end - at);
         if (length <= 0) return controller.close();
-        const { optMemAlignment, minMemAlignment } = node.limits;
-        const whole = Math.ceil(length / minMemAlignment) * minMemAlignment;
-        const chunk = node.memory.create(whole, optMemAlignment).subarray(0, length);
+        const chunk = createFor(node, length);
         await node.read(at, chunk, options);
         at += length;
         controller.enqueue(chunk);

@@ -1,5 +1,5 @@
-import type { BlockNode } from '@blockyard/core';
-import { alignUp, safe64, textOf, viewOf } from './bytes.ts';
+import { alignUp, type BlockNode } from '@blockyard/core';
+import { safe64, textOf, viewOf } from './bytes.ts';
 import { extensionType } from './extensions.ts';
 import { invalid } from './failure.ts';
 import { autoclear, hasBit } from './features.ts';

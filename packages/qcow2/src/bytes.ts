@@ -13,7 +13,3 @@ export function safe64(view: DataView, at: number, what: string, where: Where): 
   if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw tooBig(where, what, value);
   return Number(value);
 }
-
-export const alignUp = (value: number, alignment: number): number => Math.ceil(value / alignment) * alignment;
-export const alignDown = (value: number, alignment: number): number =>
-  Math.floor(value / alignment) * alignment;

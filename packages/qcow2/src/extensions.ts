@@ -1,4 +1,5 @@
-import { alignUp, viewOf } from './bytes.ts';
+import { alignUp } from '@blockyard/core';
+import { viewOf } from './bytes.ts';
 import { invalid, type Where } from './failure.ts';
 
 /** "Header extensions": the types that the format defines. */

@@ -1,4 +1,4 @@
-import { alignUp } from './bytes.ts';
+import { alignUp } from '@blockyard/core';
 import type { L1Table } from './l1.ts';
 import type { Table } from './tables.ts';
 

@@ -1,5 +1,4 @@
-import type { BlockNode } from '@blockyard/core';
-import { alignDown, alignUp } from './bytes.ts';
+import { alignDown, alignUp, type BlockNode } from '@blockyard/core';
 import { CompressedDescriptor } from './descriptor.ts';
 import { corrupt, truncated } from './failure.ts';
 import type { MetadataGuard } from './guard.ts';

@@ -1,5 +1,5 @@
-import type { BlockNode, SnapshotInformation } from '@blockyard/core';
-import { alignUp, safe64, textOf, viewOf } from './bytes.ts';
+import { alignUp, type BlockNode, type SnapshotInformation } from '@blockyard/core';
+import { safe64, textOf, viewOf } from './bytes.ts';
 import { badOption, invalid, truncated } from './failure.ts';
 import type { Qcow2Header } from './header.ts';
 import { checkTable, maxTableBytes, snapshotTable } from './tables.ts';

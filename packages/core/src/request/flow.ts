@@ -61,8 +61,10 @@ export class RequestFlow {
     const { requestAlignment } = this.#node.limits;
     return this.run(op, offset, length, options, () => {
       const start = alignDown(offset, requestAlignment);
-      const end = alignUp(offset + length, requestAlignment);
-      const serialising = op === 'truncate' || start !== offset || end !== offset + length;
+      // A change of size waits for every request, and every later one for it.
+      const whole = op === 'truncate';
+      const end = whole ? Number.POSITIVE_INFINITY : alignUp(offset + length, requestAlignment);
+      const serialising = whole || start !== offset || end !== offset + length;
       const { request, wait } = this.#tracker.begin(start, end, serialising);
       return wait || flushAfter
         ? this.#ordered(request, wait, flushAfter, options, work)
@@ -81,7 +83,7 @@ export class RequestFlow {
     if (error instanceof RangeError || error instanceof TypeError || (error as Error)?.name === 'AbortError')
       return error;
     const path = this.#node.path || undefined;
-    const what = length > 0 && op !== 'truncate' ? `${op} of ${length} bytes at ${offset}` : op;
+    const what = length > 0 ? `${op} of ${length} bytes at ${offset}` : op;
     return systemError(error, `${what} in ${path ?? driver}`, {
       driver,
       node: name,
