@@ -45,7 +45,10 @@ class Backend {
   virtual void queue(Request& request) = 0;
   /** Gives what was queued to the kernel or to the pool, in one call where possible. */
   virtual void enter(Sink& sink) = 0;
-  virtual void reap(Sink& sink) = 0;
+  /** How many have finished and are not reaped, where that is known without asking the kernel. */
+  virtual uint32_t ready() const { return 0; }
+  /** Tells of about `most` that have finished; true when there may be more. */
+  virtual bool reap(Sink& sink, uint32_t most) = 0;
   /** A wish; the request still finishes, perhaps with ECANCELED. */
   virtual void cancel(Request& request) = 0;
   /** Blocks until at least one request in flight has finished, and reaps. For the end of the environment only. */

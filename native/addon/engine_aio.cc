@@ -4,6 +4,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <system_error>
 #include <thread>
@@ -81,7 +82,7 @@ class Aio final : public Backend {
     }
   }
 
-  void reap(Sink& sink) override { collect(sink, 0); }
+  bool reap(Sink& sink, uint32_t most) override { return collect(sink, 0, std::min<long>(most, kBatch)); }
 
   void cancel(Request& request) override {
     iocb* block = &blocks_[request.slot];
@@ -99,26 +100,26 @@ class Aio final : public Backend {
 
   void wait(Sink& sink) override {
     enter(sink);
-    collect(sink, in_kernel_ != 0 && cancelled_.empty() ? 1 : 0);
+    collect(sink, in_kernel_ != 0 && cancelled_.empty() ? 1 : 0, kBatch);
   }
 
  private:
-  void collect(Sink& sink, long least) {
+  /** At least and at most so many; true when there may be more. */
+  bool collect(Sink& sink, long least, long most) {
     for (uint32_t slot : std::exchange(cancelled_, {})) sink.finished(slot, -ECANCELED);
-    for (;;) {
-      if (in_kernel_ == 0) return;
-      const long count = syscall(__NR_io_getevents, context_, least, kBatch, events_, nullptr);
-      if (count < 0 && errno == EINTR) continue;
-      if (count <= 0) return;
-      least = 0;
-      in_kernel_ -= static_cast<size_t>(count);
-      for (long i = 0; i < count; i++) {
-        sink.finished(static_cast<uint32_t>(events_[i].data), static_cast<int32_t>(events_[i].res));
-      }
-      if (count < kBatch) break;
+    if (in_kernel_ == 0) return false;
+    long count;
+    do {
+      count = syscall(__NR_io_getevents, context_, least, most, events_, nullptr);
+    } while (count < 0 && errno == EINTR);
+    if (count <= 0) return false;
+    in_kernel_ -= static_cast<size_t>(count);
+    for (long i = 0; i < count; i++) {
+      sink.finished(static_cast<uint32_t>(events_[i].data), static_cast<int32_t>(events_[i].res));
     }
     // There may be room now for what the full context refused.
     if (!waiting_.empty()) enter(sink);
+    return count == most;
   }
 
   static constexpr long kBatch = 256;

@@ -73,13 +73,15 @@ class Threads final : public Backend {
     if (threads_.empty()) fail_all(sink);
   }
 
-  void reap(Sink& sink) override {
+  /** All of them: the threads go on by themselves with what waits. */
+  bool reap(Sink& sink, uint32_t) override {
     {
       std::lock_guard lock(mutex_);
       std::swap(done_, taken_);
     }
     for (const Done& done : taken_) sink.finished(done.slot, done.result);
     taken_.clear();
+    return false;
   }
 
   void cancel(Request& request) override {
@@ -104,7 +106,7 @@ class Threads final : public Backend {
     enter(sink);
     wake_.wait();
     wake_.clear();
-    reap(sink);
+    reap(sink, kSlots);
   }
 
  private:

@@ -42,7 +42,7 @@ class Uring final : public Backend {
       if (!ring_.enter(0)) {
         const int error = errno;
         if (error == EBUSY) {
-          reap(sink);  // the completion ring is full
+          reap(sink, kSlots);  // the completion ring is full
         } else if (error == EINTR || error == EAGAIN || error == ENOMEM) {
           wake_.signal();  // not now: again in the next turn
           return;
@@ -53,11 +53,14 @@ class Uring final : public Backend {
     } while (!overflow_.empty());
   }
 
-  void reap(Sink& sink) override {
+  uint32_t ready() const override { return ring_.ready(); }
+
+  bool reap(Sink& sink, uint32_t most) override {
     io_uring_cqe cqe;
-    while (ring_.pop(cqe)) {
+    for (; most != 0 && ring_.pop(cqe); most--) {
       if (cqe.user_data != kCancelData) sink.finished(static_cast<uint32_t>(cqe.user_data), cqe.res);
     }
+    return most == 0;
   }
 
   void cancel(Request& request) override {
@@ -72,7 +75,7 @@ class Uring final : public Backend {
   void wait(Sink& sink) override {
     ring_.fill(overflow_);
     ring_.enter(1);
-    reap(sink);
+    reap(sink, kSlots);
   }
 
  private:

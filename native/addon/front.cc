@@ -1,5 +1,6 @@
 #include "front.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstdlib>
@@ -7,7 +8,10 @@
 namespace blockyard {
 
 namespace {
-constexpr int kRounds = 8;  // of completing and submitting before the loop serves others
+// Completions told at once. Few, so that the disk has new requests while JavaScript is busy with the next few: told all
+// together they would leave it idle, and then all finish together again.
+constexpr uint32_t kBatch = 4;
+constexpr uint32_t kTurn = 256;  // completions before the loop serves others
 constexpr int kRetries = 1000;
 constexpr double kMaxPosition = 9007199254740991.0;
 }  // namespace
@@ -102,7 +106,8 @@ bool Front::check(const Entry& entry, Request& request) const {
   return true;
 }
 
-void Front::take() {
+bool Front::take() {
+  if (!shared_.submitted()) return false;
   while (shared_.submitted()) {
     const uint32_t slot = shared_.take();
     if (slot >= kSlots || requests_[slot].in_flight) continue;
@@ -116,6 +121,7 @@ void Front::take() {
       finished(slot, -EINVAL);
     }
   }
+  return true;
 }
 
 void Front::finished(uint32_t slot, int32_t result) {
@@ -156,15 +162,19 @@ void Front::pump(bool woken) {
   if (pumping_) return;  // JavaScript ran a loop of its own inside a callback
   pumping_ = true;
   if (woken) backend_->wake().clear();
-  for (int round = 0; round < kRounds && !closing_ && !dead_; round++) {
-    if (round > 0 && !shared_.submitted() && !unsent_) break;
-    take();
+  bool more = true;
+  for (uint32_t told = 0; told < kTurn && !closing_ && !dead_;) {
+    if (!shared_.submitted() && !unsent_ && !more) break;
+    const bool sent = take();
     unsent_ = false;
     backend_->enter(*this);
-    backend_->reap(*this);
+    // What was sent has finished at once (from the page cache): there is no disk to keep busy.
+    const bool all = sent && backend_->ready() >= in_flight_;
+    more = backend_->reap(*this, all ? kTurn : kBatch);
+    told += std::max(completions_, kBatch);
     if (completions_ != 0 && !deliver()) break;
   }
-  if (unsent_ || completions_ != 0) backend_->wake().signal();
+  if (unsent_ || completions_ != 0 || more) backend_->wake().signal();
   pumping_ = false;
 }
 

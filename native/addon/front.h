@@ -37,7 +37,8 @@ class Front final : public Sink {
   static void on_closed(UvHandle* handle);
   static void on_cleanup(napi_async_cleanup_hook_handle hook, void* self);
 
-  void take();
+  /** Whether there was anything. */
+  bool take();
   bool check(const Entry& entry, Request& request) const;
   void pump(bool woken);
   bool deliver();

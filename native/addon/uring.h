@@ -41,6 +41,7 @@ class Ring {
   }
   /** Submits all, runs the kernel's deferred work, waits for `complete`. False with errno when nothing was accepted. */
   bool enter(unsigned complete);
+  uint32_t ready() const { return load(cq_tail_) - *cq_head_; }
   bool pop(io_uring_cqe& cqe) {
     const uint32_t head = *cq_head_;
     if (head == load(cq_tail_)) return false;

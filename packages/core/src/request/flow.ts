@@ -106,7 +106,17 @@ export class RequestFlow {
       this.#tracker.end(request);
       return result;
     }
-    return result.finally(() => this.#tracker.end(request));
+    // Not `finally`: it makes three promises of one, for every write.
+    return result.then(
+      (value) => {
+        this.#tracker.end(request);
+        return value;
+      },
+      (error: unknown) => {
+        this.#tracker.end(request);
+        throw error;
+      },
+    );
   }
 
   async #ordered<T>(
