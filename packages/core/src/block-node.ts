@@ -5,6 +5,7 @@ import type { BlockDriver, Location, OpenContext } from './driver.ts';
 import { DriverHooks } from './driver-hooks.ts';
 import { BlockError } from './errors.ts';
 import type { Extent } from './extent.ts';
+import type { ImageFeatures } from './image-features.ts';
 import { type BlockLimits, checkLimits, defaultLimits, mergeLimits, minNonZero } from './limits.ts';
 import { type Memory, portableMemory } from './memory.ts';
 import type { NodeInit, Operation, RequestEvent } from './node-init.ts';
@@ -28,6 +29,7 @@ import { NodeStats } from './stats.ts';
 import type { Supports } from './supports.ts';
 
 let unnamed = 0;
+const noFeatures: ImageFeatures = Object.freeze({});
 
 /**
  * A driver's open instance in the graph. The public methods check arguments, state and permission and make every
@@ -298,6 +300,11 @@ export abstract class BlockNode extends DriverHooks {
     if (--this.#owners > 0) return Promise.resolve();
     this.#closing = this.#shutDown();
     return this.#closing;
+  }
+
+  /** What the format can do with the image besides moving its bytes. */
+  get features(): ImageFeatures {
+    return noFeatures;
   }
 
   /** What the driver says of itself in `describe()`: its own options, plain JSON. */

@@ -1,5 +1,6 @@
 import type { BlockNode } from './block-node.ts';
 import type { Gate } from './gate.ts';
+import type { CheckOptions, CheckResult } from './image-features.ts';
 import type { CommonOptions, OptionSpecs } from './options/spec.ts';
 import type { Registry } from './registry.ts';
 
@@ -90,6 +91,32 @@ export interface CreateOptions {
   [option: string]: unknown;
 }
 
+export interface CreateContext {
+  readonly registry: Registry;
+  readonly signal?: AbortSignal | undefined;
+  /** Makes the file that `name` stands for as seen from the new image, and opens it for writing. */
+  createFile(name: string, size: number, preallocation?: string): Promise<BlockNode>;
+}
+
+/** What a new image is to hold, in bytes of whole clusters (of `clusterSize`) that have data. */
+export interface MeasuredData {
+  /** Called once with the cluster size in force. Counts the bytes of clusters that would be allocated. */
+  allocated(clusterSize: number): number;
+  /** Bytes that the persistent bitmaps to be copied take, where there are some. */
+  bitmaps?: number | undefined;
+}
+
+export interface MeasuredSizes {
+  required: number;
+  fullyAllocated: number;
+  bitmaps?: number | undefined;
+}
+
+export interface AmendOptions {
+  signal?: AbortSignal | undefined;
+  onProgress?: ((progress: { done: number; total: number }) => void) | undefined;
+}
+
 /** What a driver package's factory returns: a plain object. */
 export interface BlockDriver<O extends object = object> {
   readonly name: string;
@@ -110,11 +137,25 @@ export interface BlockDriver<O extends object = object> {
   locate?(name: string, from: BlockNode): Promise<Located>;
   /** Format drivers: the metadata of the image in `file`, opening nothing that it names. */
   inspect?(file: BlockNode): Promise<ImageInformation>;
-  /** Makes a new, empty image; protocol drivers make the file itself from `options`. */
-  create?(target: BlockNode, options: CreateOptions): Promise<void>;
+  /** Format drivers: what `create` takes besides `size` and `preallocation`. */
+  readonly createOptions?: OptionSpecs;
+  /** Format drivers: makes a new image in `target`, an empty file; whatever else it needs it makes through the context. */
+  create?(target: BlockNode, options: CreateOptions, context: CreateContext): Promise<void>;
+  /** Format drivers: the bytes that a new image with these options has, empty of data and with all of it. */
+  measure?(options: CreateOptions, data: MeasuredData): MeasuredSizes;
+  /** Format drivers: whether the metadata of the image in `file` is sound; opens nothing that it names. */
+  check?(file: BlockNode, options?: CheckOptions): Promise<CheckResult>;
+  /** Format drivers: what `amend` takes. */
+  readonly amendOptions?: OptionSpecs;
+  /** Format drivers: changes options of the image in `file`, which nothing else has open. */
+  amend?(file: BlockNode, options: Record<string, unknown>, work?: AmendOptions): Promise<void>;
+  /** Protocol drivers: what `name` stands for when it is said beside the file of these options. It need not exist. */
+  sibling?(name: string, of: O): NodeOptions;
   /** Protocol drivers: makes the file, device contents or object that the options name; fails if it exists and `exclusive`. */
   createFile?(
     options: O,
     create: { size: number; exclusive?: boolean; preallocation?: string },
   ): Promise<void>;
+  /** Protocol drivers: removes what `createFile` made, when what was to be in it could not be finished. */
+  removeFile?(options: O): Promise<void>;
 }

@@ -4,12 +4,16 @@ export type { ImageCreation } from './create.ts';
 export { describeNode, type NodeDescription } from './describe.ts';
 export { Disk } from './disk.ts';
 export type {
+  AmendOptions,
   BlockDriver,
   ChildOptions,
+  CreateContext,
   CreateOptions,
   ImageInformation,
   Located,
   Location,
+  MeasuredData,
+  MeasuredSizes,
   NodeOptions,
   OpenContext,
   Reference,
@@ -30,10 +34,20 @@ export {
 export { continues, type Extent } from './extent.ts';
 export { foreignFormat } from './foreign.ts';
 export { type Gate, maxChainDepth, protocolNode, type ReferencePolicy } from './gate.ts';
+export type {
+  BitmapInformation,
+  BitmapStore,
+  CheckOptions,
+  CheckResult,
+  ImageFeatures,
+  SnapshotCreation,
+  SnapshotStore,
+} from './image-features.ts';
 export * from './limits.ts';
 export { type Memory, portableMemory } from './memory.ts';
 export type { NodeInit, Operation, RequestEvent } from './node-init.ts';
 export { type CommonOptions, commonOptions, type OptionSpec, type OptionSpecs } from './options/spec.ts';
+export { checkOptions } from './options/validate.ts';
 export { probeBytes, probeFormat, probeHead, readHead } from './probe.ts';
 export { createRegistry, type Openable, type OpenSettings, Registry } from './registry.ts';
 export { alignDown, alignUp, isAlignedTo } from './request/align.ts';

@@ -1,7 +1,7 @@
 import { alignUp, type BlockNode } from '@blockyard/core';
 import { safe64, textOf, viewOf } from './bytes.ts';
 import { extensionType } from './extensions.ts';
-import { invalid } from './failure.ts';
+import { invalid, type Where } from './failure.ts';
 import { autoclear, hasBit } from './features.ts';
 import type { Qcow2Header } from './header.ts';
 import { checkTable, maxTableBytes, readTable } from './tables.ts';
@@ -9,6 +9,8 @@ import { checkTable, maxTableBytes, readTable } from './tables.ts';
 /** A persistent bitmap, as the bitmap directory records it. */
 export interface Bitmap {
   name: string;
+  /** The name as it is stored, which may be no text. */
+  nameBytes: Uint8Array;
   /** Bytes of the disk that one bit stands for. */
   granularity: number;
   /** It was not stored when it was last in use: what it says cannot be relied on. */
@@ -22,14 +24,22 @@ export interface Bitmap {
   extraData: Uint8Array;
 }
 
-const fixedBytes = 24;
-const mostBitmaps = 65535;
-const dirtyTracking = 1;
+export interface BitmapDirectory {
+  count: number;
+  offset: number;
+  length: number;
+}
 
-/** "Bitmaps extension" and "Bitmap directory". Without the autoclear bit the bitmaps are out of date and not told. */
-export async function readBitmaps(header: Qcow2Header, file: BlockNode): Promise<Bitmap[]> {
+export const fixedBytes = 24;
+export const mostBitmaps = 65535;
+export const dirtyTracking = 1;
+export const bitmapFlag = { inUse: 1, auto: 2, extraDataCompatible: 4 } as const;
+export const granularityBits = { least: 9, most: 31 } as const;
+
+/** "Bitmaps extension": where the directory is. Undefined without the autoclear bit: the bitmaps are out of date then. */
+export function bitmapDirectory(header: Qcow2Header, file: Where): BitmapDirectory | undefined {
   const extension = header.extensions.find(({ type }) => type === extensionType.bitmaps);
-  if (!extension || !hasBit(header.autoclearFeatures, autoclear.bitmaps)) return [];
+  if (!extension || !hasBit(header.autoclearFeatures, autoclear.bitmaps)) return undefined;
   if (extension.data.length !== 24) {
     throw invalid(
       file,
@@ -51,6 +61,14 @@ export async function readBitmaps(header: Qcow2Header, file: BlockNode): Promise
   if (length < count * fixedBytes) {
     throw invalid(file, `the bitmap directory has ${length} bytes, too few for ${count} bitmaps`, offset);
   }
+  return { count, offset, length };
+}
+
+/** "Bitmap directory". */
+export async function readBitmaps(header: Qcow2Header, file: BlockNode): Promise<Bitmap[]> {
+  const place = bitmapDirectory(header, file);
+  if (!place) return [];
+  const { count, offset, length } = place;
   const table = { what: 'the bitmap directory', offset, length };
   checkTable(file, header.clusterSize, table, maxTableBytes.bitmapDirectory);
   const directory = await readTable(file, table);
@@ -82,7 +100,7 @@ function parseEntry(
   const view = viewOf(directory.subarray(at));
   const flags = view.getUint32(12);
   const type = view.getUint8(16);
-  const granularityBits = view.getUint8(17);
+  const bits = view.getUint8(17);
   const nameBytes = view.getUint16(18);
   const extraBytes = view.getUint32(20);
   const length = alignUp(fixedBytes + extraBytes + nameBytes, 8);
@@ -95,16 +113,19 @@ function parseEntry(
       `a bitmap has the flags 0x${flags.toString(16)}, of which some are not known`,
       base + at,
     );
-  if (granularityBits < 9 || granularityBits > 31) {
-    throw invalid(file, `a bitmap has granularity_bits ${granularityBits}; there can be 9 to 31`, base + at);
+  const { least, most } = granularityBits;
+  if (bits < least || bits > most) {
+    throw invalid(file, `a bitmap has granularity_bits ${bits}; there can be ${least} to ${most}`, base + at);
   }
   const nameAt = at + fixedBytes + extraBytes;
+  const name = directory.slice(nameAt, nameAt + nameBytes);
   const bitmap = {
-    name: textOf(directory.subarray(nameAt, nameAt + nameBytes)),
-    granularity: 2 ** granularityBits,
-    inUse: (flags & 1) !== 0,
-    auto: (flags & 2) !== 0,
-    extraDataCompatible: (flags & 4) !== 0,
+    name: textOf(name),
+    nameBytes: name,
+    granularity: 2 ** bits,
+    inUse: (flags & bitmapFlag.inUse) !== 0,
+    auto: (flags & bitmapFlag.auto) !== 0,
+    extraDataCompatible: (flags & bitmapFlag.extraDataCompatible) !== 0,
     tableOffset: safe64(view, 0, 'the offset of a bitmap table', file),
     tableSize: view.getUint32(8),
     extraData: directory.slice(at + fixedBytes, nameAt),

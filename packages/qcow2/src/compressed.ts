@@ -1,6 +1,7 @@
 import type { BlockNode, MaybePromise } from '@blockyard/core';
 import { copyFrom, type IoData } from '@blockyard/iov-utils';
 import { corrupt } from './failure.ts';
+import type { ClusterWatcher } from './image.ts';
 import type { Decoder } from './platform/decoder.ts';
 import type { Run } from './run.ts';
 
@@ -14,7 +15,7 @@ const flightBytes = 8 << 20;
  * that small reads in a row decode once; no more than so many are read and decoded at once. Who reads a whole cluster,
  * and is alone in it, has it decoded in the memory of the request, and nothing is kept.
  */
-export class CompressedClusters {
+export class CompressedClusters implements ClusterWatcher {
   readonly #file: BlockNode;
   readonly #clusterSize: number;
   readonly #decode: Decoder;
@@ -61,6 +62,19 @@ export class CompressedClusters {
 
   clear(): void {
     this.#kept.clear();
+  }
+
+  reloaded(): void {
+    this.clear();
+  }
+
+  /** The cluster of the file is going to hold something else. */
+  freed(cluster: number): void {
+    for (const host of this.#kept.keys()) {
+      // Compressed data may go on into the next cluster.
+      const first = Math.floor(host / this.#clusterSize);
+      if (first === cluster || first + 1 === cluster) this.#kept.delete(host);
+    }
   }
 
   #keptOf(host: number): Uint8Array | undefined {

@@ -22,4 +22,11 @@ export class CompressedDescriptor {
     const sectors = ((hi & 0x3fffffff) >>> this.#offsetBitsHigh) + 1;
     return sectors * 512 - (lo & 511);
   }
+
+  /** The two halves of an entry for `bytes` of data at `offset`, without its flags. */
+  encode(offset: number, bytes: number): { hi: number; lo: number } {
+    const further = Math.floor((offset + bytes - 1) / 512) - Math.floor(offset / 512);
+    const sectors = further * 2 ** this.#offsetBitsHigh;
+    return { hi: Math.floor(offset / 2 ** 32) + sectors, lo: offset % 2 ** 32 };
+  }
 }

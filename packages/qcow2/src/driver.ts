@@ -1,5 +1,11 @@
 import type { BlockDriver } from '@blockyard/core';
+import { amend } from './amend/amend.ts';
+import { amendOptions } from './amend/options.ts';
 import { viewOf } from './bytes.ts';
+import { checkImage } from './check/check-image.ts';
+import { create } from './create/create.ts';
+import { measure } from './create/measure.ts';
+import { createOptions } from './create/options.ts';
 import { magic } from './header.ts';
 import { inspect } from './inspect.ts';
 import { Qcow2Node } from './node.ts';
@@ -19,7 +25,13 @@ export function qcow2(): BlockDriver<Qcow2Options> {
       // Version 1 is another format. What is cut short, or newer, is told best by who reads the rest.
       return head.length >= 8 && view.getUint32(4) === 1 ? 0 : 100;
     },
-    open: async (options, context) => new Qcow2Node(await openParts(options, context), context),
+    open: async (options, context) => new Qcow2Node(await openParts(options, context), options, context),
     inspect,
+    createOptions,
+    create,
+    measure,
+    check: checkImage,
+    amendOptions,
+    amend,
   };
 }

@@ -44,9 +44,18 @@ export const badOption = (where: Where, text: string): BlockError =>
 export const tooBig = (where: Where, what: string, value: bigint): BlockError =>
   failure('EFBIG', where, `${what} is ${value}, more than 2^53 - 1, which is the most that is supported`);
 
-export const writeRefused = (): BlockError =>
+/** More than the format, or any program that reads it, can hold. */
+export const tooLarge = (where: Where, text: string): BlockError => failure('EFBIG', where, text);
+
+/** The image as it is cannot be changed in this way. */
+export const notPossible = (where: Where, text: string): BlockError =>
+  failure('ERR_NOT_SUPPORTED', where, text);
+
+export const marked = (where: Where): BlockError =>
   failure(
-    'ERR_NOT_SUPPORTED',
-    { path: '' },
-    'writing qcow2 is not supported yet in this version; open it with readOnly: true',
+    'ERR_CORRUPT',
+    where,
+    'it is marked corrupt, and is not written before it is repaired (blockyard check -r all); it can be opened with readOnly: true',
   );
+
+export const noSpace = (where: Where, text: string): BlockError => failure('ENOSPC', where, text);

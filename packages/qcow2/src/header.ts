@@ -14,7 +14,9 @@ import {
 export const magic = 0x514649fb;
 /** Bytes of a version 2 header, and of the part of version 3's that every image has. */
 export const headerBytes = { v2: 72, v3: 104 } as const;
-const maxNameBytes = 1023;
+/** Bytes of a version 3 header that are known here: the compression type is in the last eight. */
+export const knownHeaderBytes = 112;
+export const maxNameBytes = 1023;
 
 export type Encryption = 'aes' | 'luks';
 
@@ -22,6 +24,8 @@ export type Encryption = 'aes' | 'luks';
 export interface Qcow2Header {
   version: 2 | 3;
   headerLength: number;
+  /** Fields after those known here, which whoever writes the header leaves as they are. */
+  unknownFields: Uint8Array;
   /** Bytes of the disk. */
   size: number;
   clusterBits: number;
@@ -112,6 +116,7 @@ export function parseHeader(head: Uint8Array, where: Where = { path: '' }): Qcow
   return {
     version,
     headerLength: v3.headerLength,
+    unknownFields: head.slice(knownHeaderBytes, Math.max(knownHeaderBytes, v3.headerLength)),
     size: wide(24, 'the size of the disk'),
     clusterBits,
     clusterSize,

@@ -1,9 +1,9 @@
 import { alignDown, alignUp, type BlockNode } from '@blockyard/core';
 import { CompressedDescriptor } from './descriptor.ts';
 import { corrupt, truncated } from './failure.ts';
-import type { MetadataGuard } from './guard.ts';
 import { entryOffset, type L1Table } from './l1.ts';
-import type { L2Cache, Slice } from './l2-cache.ts';
+import type { MetadataAreas } from './metadata-areas.ts';
+import type { MetadataCache, Slice } from './metadata-cache.ts';
 import { type Kind, kinds, type Run } from './run.ts';
 
 /** What of the header a mapping depends on. */
@@ -22,8 +22,8 @@ const subclustersPerCluster = 32;
 export class Mapping {
   readonly #layout: MappingLayout;
   readonly #l1: L1Table;
-  readonly #cache: L2Cache;
-  readonly #guard: MetadataGuard;
+  readonly #cache: MetadataCache;
+  readonly #areas: MetadataAreas;
   /** Holds tables; holds the data too unless `data` does. */
   readonly #file: BlockNode;
   readonly #data: BlockNode;
@@ -40,15 +40,15 @@ export class Mapping {
   constructor(
     layout: MappingLayout,
     l1: L1Table,
-    cache: L2Cache,
-    guard: MetadataGuard,
+    cache: MetadataCache,
+    areas: MetadataAreas,
     file: BlockNode,
     data: BlockNode,
   ) {
     this.#layout = layout;
     this.#l1 = l1;
     this.#cache = cache;
-    this.#guard = guard;
+    this.#areas = areas;
     this.#file = file;
     this.#data = data;
     this.#entryBytes = layout.extendedL2 ? 16 : 8;
@@ -85,7 +85,8 @@ export class Mapping {
         table,
       );
     }
-    let slice = loaded?.offset === sliceOffset ? loaded : this.#cache.hit(sliceOffset);
+    // What is in memory is newer than what was loaded, and may have left since.
+    let slice = this.#cache.hit(sliceOffset) ?? (loaded?.offset === sliceOffset ? loaded : undefined);
     if (slice === undefined) {
       this.#checkTable(table, l1Index);
       const got = this.#cache.load(sliceOffset);
@@ -103,9 +104,9 @@ export class Mapping {
     const { clusterSize } = this.#layout;
     const what = `the L2 table of L1 entry ${index}`;
     if (table >= this.#file.size) throw truncated(this.#file, what, table, this.#file.size);
-    if (this.#guard.isShared(table))
+    if (this.#areas.isShared(table))
       throw corrupt(this.#file, `${what} at ${table} is another L1 entry's too`, table);
-    const touched = this.#guard.fixed(table, table + clusterSize);
+    const touched = this.#areas.fixed(table, table + clusterSize);
     if (touched) throw corrupt(this.#file, `${what} at ${table} overlaps ${touched}`, table);
   }
 
@@ -251,10 +252,10 @@ export class Mapping {
       }
       return;
     }
-    if (this.#guard.any(run.host, run.host + run.length) === undefined) return;
+    if (this.#areas.any(run.host, run.host + run.length) === undefined) return;
     // The clusters before the one that is wrong are told and read by themselves.
     run.length = Math.min(run.length, clusterSize - (run.host % clusterSize));
-    const touched = this.#guard.any(run.host, run.host + run.length);
+    const touched = this.#areas.any(run.host, run.host + run.length);
     if (touched) {
       const text = `the entry for ${offset} (in the L2 table at ${table}) places it at ${run.host}, over ${touched}`;
       throw corrupt(this.#file, text, offset);
@@ -270,7 +271,7 @@ export class Mapping {
       );
     const { size } = this.#file;
     if (run.host >= size) throw truncated(this.#file, `the compressed data for ${offset}`, run.host, size);
-    const touched = this.#guard.any(run.host, run.host + 1);
+    const touched = this.#areas.any(run.host, run.host + 1);
     if (touched)
       throw corrupt(
         this.#file,

@@ -1,14 +1,16 @@
 import type { BlockNode, ChildOptions, OpenContext } from '@blockyard/core';
 import { CompressedClusters } from './compressed.ts';
 import { decoderFor } from './decompress.ts';
-import { badOption, invalid, unsupported, writeRefused } from './failure.ts';
-import { MetadataGuard, refcountBlocks } from './guard.ts';
+import { badOption, invalid, unsupported } from './failure.ts';
 import type { Qcow2Header } from './header.ts';
+import { Image } from './image.ts';
 import { L1Table } from './l1.ts';
-import { L2Cache } from './l2-cache.ts';
 import { Mapping } from './mapping.ts';
+import { MetadataAreas, refcountBlocks } from './metadata-areas.ts';
+import { MetadataCache } from './metadata-cache.ts';
 import type { Qcow2Options } from './options.ts';
 import type { Parts } from './parts.ts';
+import { prepareToWrite } from './prepare-to-write.ts';
 import { readHeader } from './read-header.ts';
 import { findSnapshot, readSnapshots } from './snapshots.ts';
 import {
@@ -20,6 +22,7 @@ import {
   refcountTable,
   type Table,
 } from './tables.ts';
+import { Bitmaps } from './write/bitmap-store.ts';
 
 const defaultCacheBytes = 32 << 20;
 
@@ -32,9 +35,9 @@ export async function openParts(options: Qcow2Options, context: OpenContext): Pr
     return node;
   };
   try {
-    if (!context.common.readOnly) throw writeRefused();
+    const writable = !context.common.readOnly;
     const file = await keep(context.openChild('file', options.file));
-    const header = await readHeader(file);
+    const header = writable ? await prepareToWrite(file, options) : await readHeader(file);
     if (header.encryption) {
       throw unsupported(
         file,
@@ -42,22 +45,48 @@ export async function openParts(options: Qcow2Options, context: OpenContext): Pr
       );
     }
     const view = await openView(header, options.snapshot, file);
+    const { l1, areas } = view;
     const data = header.externalData ? await keep(openData(header, options.dataFile, file, context)) : file;
     if (!header.externalData && options.dataFile) {
       throw badOption(file, 'dataFile is given, and the image keeps its data in its own file');
     }
     const backing = await openBacking(header, options.backing, file, context, keep);
-    const cache = new L2Cache(file, header.clusterSize, options.cacheSize ?? defaultCacheBytes);
-    return {
-      header,
-      size: view.size,
-      snapshot: view.snapshot,
+    const cache = new MetadataCache(
+      'an L2 table',
       file,
-      data,
-      backing,
-      cache,
-      mapping: new Mapping(header, view.l1, cache, view.guard, file, data),
-      compressed: new CompressedClusters(file, header.clusterSize, decoderFor(header.compressionType)),
+      header.clusterSize,
+      options.cacheSize ?? defaultCacheBytes,
+    );
+    const compressed = new CompressedClusters(file, header.clusterSize, decoderFor(header.compressionType));
+    const image = writable
+      ? new Image({
+          ...{ file, data, header, l1, cache, areas, refcountTable: view.refcountTable },
+          overlapCheck: options.overlapCheck ?? 'cached',
+          passes: {
+            request: options.passDiscardRequest ?? context.common.discard === 'unmap',
+            snapshot: options.passDiscardSnapshot ?? true,
+            other: options.passDiscardOther ?? false,
+          },
+        })
+      : undefined;
+    image?.watch(compressed);
+    await image?.learnAreas();
+    const bitmaps = view.snapshot ? undefined : new Bitmaps(file, header, image);
+    if (image) await bitmaps?.open();
+    return {
+      ...{
+        header,
+        size: view.size,
+        snapshot: view.snapshot,
+        file,
+        data,
+        backing,
+        cache,
+        compressed,
+        image,
+        bitmaps,
+      },
+      mapping: new Mapping(header, l1, cache, areas, file, data),
     };
   } catch (error) {
     for (const node of opened.reverse()) await node.close().catch(() => {});
@@ -103,8 +132,10 @@ async function openView(header: Qcow2Header, wanted: string | undefined, file: B
     );
   }
   const l1 = new L1Table(table.length > 0 ? await readTable(file, table) : new Uint8Array(0));
-  const blocks = refcountBlocks(await readTable(file, refcountTable(header)), header.clusterSize);
-  return { size, snapshot, l1, guard: new MetadataGuard(header.clusterSize, tables, blocks, l1) };
+  const counts = await readTable(file, refcountTable(header));
+  const blocks = refcountBlocks(counts, header.clusterSize);
+  const areas = new MetadataAreas(header.clusterSize, tables, blocks, l1);
+  return { size, snapshot, l1, refcountTable: counts, areas };
 }
 
 function openData(
@@ -117,7 +148,10 @@ function openData(
   const name = header.dataFile;
   if (name === undefined)
     throw badOption(file, 'its data is in an external file that it does not name; give dataFile');
-  return context.gate.follow({ from: file, role: 'data-file', name, format: 'raw' }, { readOnly: true });
+  return context.gate.follow(
+    { from: file, role: 'data-file', name, format: 'raw' },
+    { readOnly: context.common.readOnly },
+  );
 }
 
 async function openBacking(

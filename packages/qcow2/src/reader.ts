@@ -1,7 +1,7 @@
 import type { MaybePromise, ReadOptions } from '@blockyard/core';
 import { fill, type IoData, slice } from '@blockyard/iov-utils';
 import { Flight } from './flight.ts';
-import type { Slice } from './l2-cache.ts';
+import type { Slice } from './metadata-cache.ts';
 import type { Parts } from './parts.ts';
 import { join, kinds, newRun, type Run } from './run.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Qcow2Node } from '../src/index.ts';
-import { L2Cache } from '../src/l2-cache.ts';
+import { MetadataCache } from '../src/metadata-cache.ts';
 import { pattern } from './support/encode.ts';
 import { ImageBuilder } from './support/image-builder.ts';
 import { openNode, registry } from './support/open.ts';
@@ -19,7 +19,7 @@ describe('the cache of L2 slices', () => {
 
   it('keeps to its budget, and lets the least recently used go', async () => {
     const file = await registry.openNode({ driver: 'memory', size: 4096 * 100 });
-    const cache = new L2Cache(file, 65536, 20 * 4096);
+    const cache = new MetadataCache('an L2 table', file, 65536, 20 * 4096);
     for (let i = 0; i < 20; i++) cache.load(i * 4096);
     for (let i = 0; i < 10; i++) expect(cache.hit(i * 4096)?.offset).toBe(i * 4096);
     expect(cache.loads).toBe(20);

@@ -1,4 +1,5 @@
-import { dirname } from 'node:path';
+import { unlink } from 'node:fs/promises';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
 import type { BlockDriver, BlockNode } from '@blockyard/core';
 import { createFile } from './create-file.ts';
 import { FileNode } from './file-node.ts';
@@ -18,6 +19,9 @@ export interface RawPosixSettings {
 const baseOf = (node: BlockNode): string | undefined =>
   node instanceof FileNode ? dirname(node.absolute) : node.location.directory;
 
+const beside = (name: string, image: string): string =>
+  isAbsolute(name) ? name : join(dirname(resolve(image)), name);
+
 /** The driver over a given host; for tests with faults. */
 export function driverOver(host: () => Host): BlockDriver<FileOptions> {
   return {
@@ -29,7 +33,9 @@ export function driverOver(host: () => Host): BlockDriver<FileOptions> {
     open: (options, context) => openFile(host(), options, context),
     parseName: (name) => ({ driver: 'file', filename: filenameOf(name) }),
     locate: (name, from) => locate(name, from, baseOf),
+    sibling: (name, of) => ({ driver: 'file', filename: beside(filenameOf(name), of.filename) }),
     createFile: (options, creation) => createFile(host(), options, creation),
+    removeFile: ({ filename }) => unlink(filename),
   };
 }
 

@@ -14,6 +14,16 @@ export interface Images {
   empty: string;
   preallocated: string;
   target: string;
+  /** Like `qcow2`, and written over. */
+  overwritten: string;
+  /** Noise of 256 MiB. */
+  small: string;
+  /** A disk of 1 TiB of which 16 GiB are allocated, without data. */
+  large: string;
+  /** A disk of 16 TiB, empty. */
+  huge: string;
+  /** Made and removed by the cases. */
+  written: string;
 }
 
 async function make(file: string, build: (path: string) => Promise<unknown>): Promise<string> {
@@ -76,6 +86,14 @@ export async function makeImages(folder: string): Promise<Images> {
       run('qemu-img', ['create', '-q', '-f', 'qcow2', '-o', 'preallocation=metadata', path, '1G']),
     ),
     target: at('target.raw'),
+    overwritten: await make(at('overwritten.qcow2'), (path) => convert(raw, path)),
+    small: await make(at('noise.small.raw'), (path) => write(path, gib / 4, noise)),
+    large: await make(at('large.qcow2'), async (path) => {
+      await run('qemu-img', ['create', '-q', '-f', 'qcow2', '-o', 'preallocation=metadata', path, '16G']);
+      await run('qemu-img', ['resize', '-q', '-f', 'qcow2', path, '1T']);
+    }),
+    huge: at('huge.qcow2'),
+    written: at('written.qcow2'),
   };
 }
 

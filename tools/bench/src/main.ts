@@ -6,6 +6,7 @@ import { Command } from 'commander';
 import { commandCases } from './cases/commands.ts';
 import { diskCases, qcow2Cases } from './cases/disk.ts';
 import { memoryCases } from './cases/memory.ts';
+import { writingCases } from './cases/writing.ts';
 import { makeImages, touch } from './images.ts';
 import { type Result, runPairs } from './pairs.ts';
 import { table } from './report.ts';
@@ -25,11 +26,12 @@ const program = new Command('bench')
 const options = program.opts<{ pairs: string; seconds: string; dir: string; json: string }>();
 
 const images = await makeImages(options.dir);
-for (const file of [images.raw, images.qcow2, images.text]) await touch(file);
+for (const file of [images.raw, images.qcow2, images.overwritten, images.text]) await touch(file);
 const seconds = Number(options.seconds);
 const cases = [
   ...diskCases(images, seconds),
   ...qcow2Cases(images, seconds),
+  ...writingCases(images),
   ...commandCases(images),
   ...memoryCases(images, seconds, native !== undefined),
 ].filter(({ name }) => program.args.length === 0 || program.args.some((word) => name.includes(word)));

@@ -31,6 +31,14 @@ export function validateOptions(options: object, driver: string, specs: OptionSp
   }
 }
 
+/**
+ * Checks options against specs; `owner` says in messages whose they are ("a new qcow2 image").
+ * @throws BlockError ERR_INVALID_OPTION
+ */
+export function checkOptions(options: object, owner: string, specs: OptionSpecs): void {
+  checkFields(options, specs, '', owner);
+}
+
 function checkFields(
   value: object,
   specs: OptionSpecs,

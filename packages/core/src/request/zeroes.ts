@@ -1,7 +1,7 @@
 import { BlockError } from '../errors.ts';
 import { minNonZero } from '../limits.ts';
 import { alignDown, alignUp } from './align.ts';
-import type { ZeroOptions } from './options.ts';
+import type { MaybePromise, ZeroOptions } from './options.ts';
 import { transferLimit } from './pieces.ts';
 import type { Target } from './target.ts';
 import { writePieces } from './transfer.ts';
@@ -16,18 +16,32 @@ const cannot = (error: unknown): boolean =>
  * Writes zeroes where the driver can do that without bytes, and falls back to bytes range by range: for the unaligned
  * ends, and where the driver says for one range that it cannot.
  */
-export async function zeroPieces(
+export function zeroPieces(
   target: Target,
   offset: number,
   length: number,
   supported: boolean,
   options: ZeroOptions,
-): Promise<void> {
+): MaybePromise<void> {
   const { limits } = target;
-  const end = offset + length;
   const alignment = Math.max(limits.requestAlignment, limits.pwriteZeroesAlignment);
   const limit =
     alignDown(minNonZero(limits.maxPwriteZeroes, Number.MAX_SAFE_INTEGER), alignment) || alignment;
+  const whole = offset % alignment === 0 && length % alignment === 0 && length <= limit;
+  return supported && whole
+    ? zeroPiece(target, offset, length, options)
+    : cutAndZero(target, offset, length, supported, { alignment, limit }, options);
+}
+
+async function cutAndZero(
+  target: Target,
+  offset: number,
+  length: number,
+  supported: boolean,
+  { alignment, limit }: { alignment: number; limit: number },
+  options: ZeroOptions,
+): Promise<void> {
+  const end = offset + length;
   let at = offset;
   while (at < end) {
     options.signal?.throwIfAborted();
@@ -41,13 +55,22 @@ export async function zeroPieces(
       continue;
     }
     const stop = Math.min(last, at + limit);
-    try {
-      await target.writeZeroesDriver(at, stop - at, options);
-    } catch (error) {
-      if (options.noFallback || !cannot(error)) throw error;
-      await writeZeroBytes(target, at, stop - at, options);
-    }
+    await zeroPiece(target, at, stop - at, options);
     at = stop;
+  }
+}
+
+/** A range that the driver may be asked for at once. */
+function zeroPiece(target: Target, offset: number, length: number, options: ZeroOptions): MaybePromise<void> {
+  const fallBack = (error: unknown) => {
+    if (options.noFallback || !cannot(error)) throw error;
+    return writeZeroBytes(target, offset, length, options);
+  };
+  try {
+    const work = target.writeZeroesDriver(offset, length, options);
+    return work instanceof Promise ? work.catch(fallBack) : work;
+  } catch (error) {
+    return fallBack(error);
   }
 }
 

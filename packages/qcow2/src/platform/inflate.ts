@@ -1,32 +1,21 @@
+import {
+  codeOrder,
+  distanceBase,
+  distanceExtra,
+  fixedDistances,
+  fixedLiterals,
+  lengthBase,
+  lengthExtra,
+} from './deflate-tables.ts';
 import { Huffman, HuffmanError } from './huffman.ts';
 
 // RFC 1951. Written out because a qcow2 cluster's stream is followed by padding or by the next cluster, and the
 // platform's DecompressionStream must reject what follows a stream, output and all.
 
-const lengthBase = new Uint16Array(29);
-const lengthExtra = new Uint8Array(29);
-const distanceBase = new Uint16Array(30);
-const distanceExtra = new Uint8Array(30);
-const codeOrder = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15] as const;
-
-for (let i = 0, base = 3; i < 28; i++) {
-  lengthExtra[i] = i < 8 ? 0 : (i >> 2) - 1;
-  lengthBase[i] = base;
-  base += 1 << (lengthExtra[i] as number);
-}
-lengthBase[28] = 258;
-for (let i = 0, base = 1; i < 30; i++) {
-  distanceExtra[i] = i < 4 ? 0 : (i >> 1) - 1;
-  distanceBase[i] = base;
-  base += 1 << (distanceExtra[i] as number);
-}
-
 let fixed: { literals: Huffman; distances: Huffman } | undefined;
 
 function fixedCodes(): { literals: Huffman; distances: Huffman } {
-  if (fixed) return fixed;
-  const lengths = new Uint8Array(288).fill(8, 0, 144).fill(9, 144, 256).fill(7, 256, 280).fill(8, 280);
-  fixed = { literals: new Huffman(lengths), distances: new Huffman(new Uint8Array(32).fill(5)) };
+  fixed ??= { literals: new Huffman(fixedLiterals), distances: new Huffman(fixedDistances) };
   return fixed;
 }
 

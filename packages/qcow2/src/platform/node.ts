@@ -1,7 +1,8 @@
 import * as zlib from 'node:zlib';
-import { nativeDecoder } from './addon.ts';
+import { nativeDecoder, nativeEncoder } from './addon.ts';
 import type { Decoder } from './decoder.ts';
-import { loadZstdWasm } from './zstd-wasm.ts';
+import { type Encoder, windowBits } from './encoder.ts';
+import { loadZstdWasm, loadZstdWasmEncoder } from './zstd-wasm.ts';
 
 /**
  * By `node:zlib`, on the thread pool, several at once. `zlib.inflateRaw` would end the stream as well, which costs a second turn of
@@ -37,7 +38,7 @@ export const inflate: Decoder = (input, length, into) => {
   return inflater(input, length, into);
 };
 
-type NodeZstd = (
+type NodeCall = (
   input: Uint8Array,
   options: object,
   done: (error: Error | null, output: Uint8Array) => void,
@@ -49,11 +50,41 @@ export async function loadZstd(): Promise<Decoder> {
 }
 
 function fromNode(): Decoder | undefined {
-  const decompress = (zlib as { zstdDecompress?: NodeZstd }).zstdDecompress;
+  const decompress = (zlib as { zstdDecompress?: NodeCall }).zstdDecompress;
   if (!decompress) return undefined;
   return (input, length) =>
     new Promise((resolve, reject) => {
       const options = { chunkSize: length + 64, maxOutputLength: length };
       decompress(input, options, (error, output) => (error ? reject(error) : resolve(output)));
     });
+}
+
+const encoder =
+  (compress: NodeCall, options: object): Encoder =>
+  (input) =>
+    new Promise((resolve, reject) => {
+      if (input.length < 2) return resolve(undefined);
+      const most = { chunkSize: Math.max(64, input.length), maxOutputLength: input.length - 1 };
+      compress(input, { ...options, ...most }, (error, output) => {
+        if (!error) resolve(output);
+        else if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') resolve(undefined);
+        else reject(error);
+      });
+    });
+
+export const deflateByNode: Encoder = encoder(zlib.deflateRaw, { windowBits, memLevel: 9 });
+
+let deflater: Encoder | undefined;
+
+/** By the native package, else by Node's own. */
+export const deflate: Encoder = (input) => {
+  deflater ??= nativeEncoder('deflate') ?? deflateByNode;
+  return deflater(input);
+};
+
+/** Like {@link loadZstd}. Node's own default is the usual level. */
+export async function loadZstdEncoder(): Promise<Encoder> {
+  const { zstdCompress } = zlib as { zstdCompress?: NodeCall };
+  const own = zstdCompress && encoder(zstdCompress, {});
+  return nativeEncoder('zstd') ?? own ?? (await loadZstdWasmEncoder());
 }

@@ -1,7 +1,13 @@
 import type { Decoder } from './decoder.ts';
+import { deflateRaw } from './deflate.ts';
+import type { Encoder } from './encoder.ts';
 import { inflateRaw } from './inflate.ts';
-import { loadZstdWasm } from './zstd-wasm.ts';
+import { loadZstdWasm, loadZstdWasmEncoder } from './zstd-wasm.ts';
 
 export const inflate: Decoder = async (input, length) => inflateRaw(input, length);
 
 export const loadZstd = (): Promise<Decoder> => loadZstdWasm();
+
+export const deflate: Encoder = async (input) => deflateRaw(input);
+
+export const loadZstdEncoder = (): Promise<Encoder> => loadZstdWasmEncoder();

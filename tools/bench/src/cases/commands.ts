@@ -33,7 +33,32 @@ export function commandCases(images: Images): Case[] {
     ours: () => fresh(() => cli('convert', '-f', 'qcow2', '-O', 'raw', source, images.target)),
     theirs: nothing,
   });
+  const toQcow2 = (name: string, source: string, ...args: string[]): Case => ({
+    name: `convert ${name}`,
+    peer: 'qemu-img convert',
+    kind: 'time',
+    unit: 's',
+    bar: 1,
+    ours: () => fresh(() => cli(...written, ...args, source, images.target)),
+    theirs: () => fresh(() => wall('qemu-img', [...written, ...args, source, images.target])),
+  });
+  const written = ['convert', '-f', 'raw', '-O', 'qcow2', '-t', 'none', '-T', 'none', '-W'];
+  const zstd = ['-c', '-o', 'compression_type=zstd'];
   return [
+    toQcow2('2 GiB raw to qcow2, direct', images.raw),
+    toQcow2('512 MiB text to zlib qcow2', images.text, '-c'),
+    toQcow2('512 MiB text to zstd qcow2', images.text, ...zstd),
+    toQcow2('256 MiB noise to zlib qcow2', images.small, '-c'),
+    toQcow2('256 MiB noise to zstd qcow2', images.small, ...zstd),
+    {
+      name: 'check 1 TiB qcow2, 16 GiB allocated',
+      peer: 'qemu-img check',
+      kind: 'time',
+      unit: 's',
+      bar: 2,
+      ours: () => cli('check', '-f', 'qcow2', images.large),
+      theirs: () => wall('qemu-img', ['check', '-f', 'qcow2', images.large]),
+    },
     convert('2 GiB allocated qcow2', images.qcow2),
     convert('512 MiB zlib qcow2', images.zlib),
     convert('512 MiB zstd qcow2', images.zstd),
