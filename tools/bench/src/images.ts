@@ -1,5 +1,8 @@
 import { access, mkdir, open, rename } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createRegistry } from '@blockyard/core';
+import { qcow2 } from '@blockyard/qcow2';
+import { rawPosix } from '@blockyard/raw-posix';
 import { run } from './run.ts';
 
 const gib = 2 ** 30;
@@ -18,7 +21,7 @@ export interface Images {
   overwritten: string;
   /** Noise of 256 MiB. */
   small: string;
-  /** A disk of 1 TiB of which 16 GiB are allocated, without data. */
+  /** A disk of 1 TiB of which 16 GiB are allocated, all over it. */
   large: string;
   /** A disk of 16 TiB, empty. */
   huge: string;
@@ -65,6 +68,21 @@ const text = (chunk: Buffer): void => {
   chunk.write(bytes.toString('base64'), 'latin1');
 };
 
+/** A disk of 1 TiB with 16 GiB of clusters all over it, as that of a machine that has run for long. */
+async function spread(path: string): Promise<void> {
+  const drivers = createRegistry([rawPosix(), qcow2()]);
+  const size = 1024 * gib;
+  const far = gib / 2;
+  await drivers.create(path, { format: 'qcow2', size, overwrite: true });
+  await using disk = await drivers.open({ driver: 'qcow2', file: { driver: 'file', filename: path } });
+  const block = disk.allocate(512).fill(1);
+  for (let near = 0; near < 128 * 65536; near += 65536) {
+    const writes: Promise<void>[] = [];
+    for (let at = near; at < size; at += far) writes.push(disk.write(at, block));
+    await Promise.all(writes);
+  }
+}
+
 export async function makeImages(folder: string): Promise<Images> {
   await mkdir(folder, { recursive: true });
   const at = (name: string) => join(folder, name);
@@ -88,10 +106,7 @@ export async function makeImages(folder: string): Promise<Images> {
     target: at('target.raw'),
     overwritten: await make(at('overwritten.qcow2'), (path) => convert(raw, path)),
     small: await make(at('noise.small.raw'), (path) => write(path, gib / 4, noise)),
-    large: await make(at('large.qcow2'), async (path) => {
-      await run('qemu-img', ['create', '-q', '-f', 'qcow2', '-o', 'preallocation=metadata', path, '16G']);
-      await run('qemu-img', ['resize', '-q', '-f', 'qcow2', path, '1T']);
-    }),
+    large: await make(at('large.qcow2'), spread),
     huge: at('huge.qcow2'),
     written: at('written.qcow2'),
   };

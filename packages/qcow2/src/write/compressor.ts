@@ -1,28 +1,26 @@
-import { alignUp, BlockError, type WriteOptions } from '@blockyard/core';
+import { BlockError, type WriteOptions } from '@blockyard/core';
 import { byteLength, copyTo, type IoData, slice as part } from '@blockyard/iov-utils';
 import { encoderFor } from '../compress.ts';
 import { Flight } from '../flight.ts';
-import type { ClusterWatcher, Image } from '../image.ts';
+import type { Image } from '../image.ts';
 import type { Busy } from './busy.ts';
 import type { Entries } from './entries.ts';
 import type { Linker } from './linker.ts';
-import { Lock } from './lock.ts';
+import { Packer } from './packer.ts';
 import type { Writer } from './writer.ts';
 
 /** Clusters of one request that are compressed and written at once. */
 const mostInFlight = 32;
 
 /** Writes whole clusters compressed, one after the other in the file, sharing its clusters. */
-export class Compressor implements ClusterWatcher {
+export class Compressor {
   readonly #image: Image;
   readonly #entries: Entries;
   readonly #linker: Linker;
   readonly #busy: Busy;
   readonly #writer: Writer;
   readonly #size: () => number;
-  readonly #packing = new Lock();
-  /** Where the next compressed data can go on; at the start of a cluster there is no room. */
-  #next = 0;
+  readonly #packer: Packer;
 
   constructor(
     image: Image,
@@ -38,7 +36,7 @@ export class Compressor implements ClusterWatcher {
     this.#busy = busy;
     this.#writer = writer;
     this.#size = size;
-    image.watch(this);
+    this.#packer = new Packer(image);
   }
 
   /** @throws BlockError ERR_INVALID_OPTION unless the request is for whole clusters, up to the end of the disk. */
@@ -60,18 +58,9 @@ export class Compressor implements ClusterWatcher {
     await this.#image.relieve();
   }
 
-  /** The cluster is nobody's: nothing more goes there. */
-  freed(cluster: number): void {
-    if (Math.floor(this.#next / this.#entries.clusterSize) === cluster) this.#next = 0;
-  }
-
-  reloaded(): void {
-    this.#next = 0;
-  }
-
   async #cluster(offset: number, from: IoData, options: WriteOptions): Promise<void> {
     const { clusterSize } = this.#entries;
-    const { file, header } = this.#image;
+    const { header } = this.#image;
     const bytes = whole(from, clusterSize);
     const encoded = await encoderFor(header.compressionType)(bytes);
     options.signal?.throwIfAborted();
@@ -80,50 +69,18 @@ export class Compressor implements ClusterWatcher {
     while (this.#busy.free(cluster, cluster + 1) === 0) await this.#busy.wait(cluster);
     const reserved = this.#busy.reserve(cluster, cluster + 1);
     try {
-      const host = await this.#packing.run(() => this.#room(encoded.length));
+      const host = await this.#packer.add(encoded);
       try {
-        this.#image.checkWrite(host, encoded.length);
-        await this.#image.reach(host + encoded.length);
-        await file.write(host, encoded, options);
+        options.signal?.throwIfAborted();
         const slice = this.#entries.hit(offset) ?? (await this.#entries.load(offset));
         this.#linker.compressed(slice, this.#entries.index(offset), host, encoded.length);
       } catch (error) {
-        await this.#giveBack(host, encoded.length).catch(() => {});
+        await this.#packer.giveBack(host, encoded.length).catch(() => {});
         throw error;
       }
     } finally {
       this.#busy.release(reserved);
     }
-  }
-
-  /** Room for so many bytes, each cluster of it counted once more. */
-  async #room(bytes: number): Promise<number> {
-    const { allocator, refcounts } = this.#image;
-    const { clusterSize } = this.#entries;
-    while (this.#next % clusterSize !== 0) {
-      const cluster = Math.floor(this.#next / clusterSize);
-      if ((await refcounts.get(cluster)) >= refcounts.max) break;
-      const fits = (this.#next % clusterSize) + bytes <= clusterSize;
-      const taken = fits ? undefined : await allocator.take(1);
-      if (taken && taken.offset !== alignUp(this.#next, clusterSize))
-        return this.#advance(taken.offset, bytes);
-      await refcounts.change(cluster, 1);
-      if (Math.floor(this.#next / clusterSize) === cluster) return this.#advance(this.#next, bytes);
-      // It was given up while we waited.
-      if ((await refcounts.change(cluster, -1)) === 0) allocator.freed(cluster);
-      if (taken) return this.#advance(taken.offset, bytes);
-    }
-    return this.#advance((await allocator.take(1)).offset, bytes);
-  }
-
-  #advance(start: number, bytes: number): number {
-    this.#next = start + bytes;
-    return start;
-  }
-
-  async #giveBack(host: number, bytes: number): Promise<void> {
-    const { allocator, refcounts } = this.#image;
-    await refcounts.add(host, bytes, -1, (cluster) => allocator.freed(cluster));
   }
 }
 
