@@ -147,12 +147,11 @@ export class Qcow2Node extends BlockNode {
   #makeFeatures(): ImageFeatures {
     const guest = this.#guest;
     const { clusterSize } = this.header;
-    const { bitmaps } = this.#parts;
-    if (!guest) return { clusterSize, bitmaps };
-    const { image } = guest;
+    if (!guest) return { clusterSize, bitmaps: this.#parts.bitmaps };
+    const { image, bitmaps } = guest;
     return {
       clusterSize,
-      snapshots: new Snapshots(image),
+      snapshots: new Snapshots(image, bitmaps),
       bitmaps,
       changeBacking: (backingFile, backingFormat) =>
         image.exclusive(() => image.updateHeader({ backingFile, backingFormat })),

@@ -96,10 +96,13 @@ async function writeZeroBytes(
   const size = alignUp(Math.min(step, length), target.limits.requestAlignment);
   const zeroes = target.memory.allocate(size, target.limits.optMemAlignment).fill(0);
   try {
-    for (let done = 0; done < length; done += step) {
+    for (let at = offset, end = offset + length; at < end; ) {
       options.signal?.throwIfAborted();
-      const part = zeroes.subarray(0, Math.min(step, length - done));
-      await writePieces(target, offset + done, part, { fua: options.fua, signal: options.signal });
+      // Cuts lie on multiples of the step, and so between blocks.
+      const stop = Math.min(end, alignDown(at, step) + step);
+      const part = zeroes.subarray(0, stop - at);
+      await writePieces(target, at, part, { fua: options.fua, signal: options.signal });
+      at = stop;
     }
   } finally {
     target.memory.release(zeroes);

@@ -38,9 +38,9 @@ export async function amend(
   if (version < header.version) await checkDowngrade(file, header, refcountBits);
   if (version > header.version) header = await upgrade(file, header);
   header = await changeWidth(file, header, refcountBits);
-  const next = { ...header, ...changed(header, wanted) };
-  await writeHeader(file, header, next);
-  if (version < next.version) await downgrade(file, next, work);
+  const next = changed(header, wanted);
+  if (next) await writeHeader(file, header, next);
+  if (version < header.version) await downgrade(file, next ?? header, work);
 }
 
 const rebase = 'rebase the image';
@@ -77,9 +77,17 @@ function check(file: BlockNode, header: Qcow2Header, wanted: Qcow2AmendOptions, 
   }
 }
 
-function changed(header: Qcow2Header, wanted: Qcow2AmendOptions): Partial<Qcow2Header> {
+/** The header with the options that are in it alone; undefined when it is that already. */
+function changed(header: Qcow2Header, wanted: Qcow2AmendOptions): Qcow2Header | undefined {
   const { lazyRefcounts = header.lazyRefcounts, dataFileRaw, dataFile = header.dataFile } = wanted;
   const rawExternalData = header.rawExternalData && dataFileRaw !== false;
-  const known = { ...header, autoclearFeatures: header.autoclearFeatures & knownAutoclear };
-  return { ...withFlags(known, { lazyRefcounts, rawExternalData }), dataFile };
+  const autoclearFeatures = header.autoclearFeatures & knownAutoclear;
+  const same =
+    lazyRefcounts === header.lazyRefcounts &&
+    rawExternalData === header.rawExternalData &&
+    dataFile === header.dataFile &&
+    autoclearFeatures === header.autoclearFeatures;
+  if (same) return undefined;
+  const known = { ...header, autoclearFeatures, dataFile };
+  return { ...known, ...withFlags(known, { lazyRefcounts, rawExternalData }) };
 }

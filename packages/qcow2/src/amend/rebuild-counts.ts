@@ -40,7 +40,6 @@ export async function rebuildCounts(
     if (offset < size && runs.length > 0) await file.writeZeroes(offset, plan.tableOffset - offset);
     await fill?.(offset);
     await writeCounts(file, header, old, runs, plan, free);
-    await file.flush();
   } catch (error) {
     // Nothing refers to it yet, so that it does no harm where it cannot be cut off.
     if (file.supports.resize) await file.truncate(size, { shrink: true }).catch(() => {});
@@ -53,6 +52,7 @@ export async function rebuildCounts(
     refcountTableOffset: plan.tableOffset,
     refcountTableClusters: plan.tableClusters,
   };
+  // It makes durable first what was written before.
   await writeHeader(file, header, next);
   return { header: next, offset };
 }

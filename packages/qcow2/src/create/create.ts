@@ -48,6 +48,9 @@ async function provideSpace(
 async function makeDataFile(name: string, image: NewImage, context: CreateContext): Promise<void> {
   const space = image.preallocation === 'metadata' ? 'off' : image.preallocation;
   const data = await context.createFile(name, image.size, space);
-  await data.flush();
-  await data.close();
+  try {
+    await data.flush();
+  } finally {
+    await data.close();
+  }
 }

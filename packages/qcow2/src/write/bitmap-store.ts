@@ -13,6 +13,7 @@ import { bitCount, checkBits, checkNew, checkSize, defaultGranularity } from './
 import { markInUse } from './bitmap-marks.ts';
 import { directoryName, storeBitmaps } from './bitmap-storing.ts';
 import { TrackedBitmap } from './tracked-bitmap.ts';
+import { Transition } from './transition.ts';
 
 /**
  * The dirty bitmaps of an image. They change in memory, and are stored when the image is closed. Before anything that
@@ -103,12 +104,14 @@ export class Bitmaps implements BitmapStore {
    * @throws BlockError ERR_NOT_SUPPORTED for bitmaps that do not allow it, and what reading them says
    */
   async whileResizing(size: number, work: () => Promise<void>): Promise<void> {
-    for (const bitmap of this.#bitmaps) {
-      this.#assertUsable(bitmap);
-      checkSize(this.#file, size, bitmap.granularity);
-    }
-    for (const bitmap of this.#bitmaps) await this.#load(bitmap);
-    await markInUse(this.#file, [...this.#bitmaps, ...this.#removed]);
+    await this.#change(async () => {
+      for (const bitmap of this.#bitmaps) {
+        this.#assertUsable(bitmap);
+        checkSize(this.#file, size, bitmap.granularity);
+      }
+      for (const bitmap of this.#bitmaps) await this.#load(bitmap);
+      await markInUse(this.#file, [...this.#bitmaps, ...this.#removed]);
+    });
     // The first write to what is new is noted too.
     if (size > this.#size) this.#resize(size);
     try {
@@ -118,16 +121,18 @@ export class Bitmaps implements BitmapStore {
     }
   }
 
-  /** To be called when the image is closed: everything comes to the file, at once. */
+  /** Everything comes to the file, at once. To be called when the image is closed, and for who looks at it there. */
   async store(): Promise<void> {
     const image = this.#image;
     const changed = this.#changed || this.#bitmaps.some(({ bits }) => bits.changed);
     const marked = this.#bitmaps.some((bitmap) => bitmap.marked && !bitmap.inconsistent);
     if (!image || !(changed || marked)) return;
-    for (const bitmap of this.#bitmaps) if (bitmap.bits.changed) await this.#load(bitmap);
-    this.#settle(await storeBitmaps(image, this.#bitmaps, this.#removed, this.#directory));
-    this.#removed = [];
-    this.#changed = this.#begun = false;
+    await Transition.run(image, {}, async (transition) => {
+      for (const bitmap of this.#bitmaps) if (bitmap.bits.changed) await this.#load(bitmap);
+      this.#settle(await storeBitmaps(transition, this.#bitmaps, this.#removed, this.#directory));
+      this.#removed = [];
+      this.#changed = this.#begun = false;
+    });
   }
 
   async list(): Promise<readonly BitmapInformation[]> {
@@ -147,43 +152,26 @@ export class Bitmaps implements BitmapStore {
     name: string,
     options: { granularity?: number | undefined; recording?: boolean | undefined } = {},
   ): Promise<void> {
-    const { header } = this.#writable();
-    await this.open();
-    const { granularity = defaultGranularity(header.clusterSize), recording = true } = options;
-    const nameBytes = new TextEncoder().encode(name);
-    checkNew(this.#file, header, nameBytes, granularity);
-    if (this.#bitmaps.some((bitmap) => bitmap.name === name))
-      throw badOption(
-        this.#file,
-        `there is a bitmap '${name}' already; take another name, or remove it first`,
-      );
-    if (this.#bitmaps.length >= mostBitmaps)
-      throw notPossible(this.#file, `there are ${mostBitmaps} bitmaps already, which is the most`);
-    const bits = bitCount(header.size, granularity);
-    this.#bitmaps.push(TrackedBitmap.create(name, nameBytes, granularity, recording, bits));
-    this.#select();
-    this.#changed = true;
+    await this.#change(({ header }) => this.#add(name, header, options));
   }
 
   async remove(name: string): Promise<void> {
-    this.#writable();
-    const bitmap = await this.#find(name);
-    this.#bitmaps = this.#bitmaps.filter((one) => one !== bitmap);
-    if (bitmap.stored) this.#removed.push(bitmap);
-    this.#select();
-    this.#changed = true;
+    await this.#change(async () => {
+      const bitmap = await this.#find(name);
+      this.#bitmaps = this.#bitmaps.filter((one) => one !== bitmap);
+      if (bitmap.stored) this.#removed.push(bitmap);
+      this.#select();
+      this.#changed = true;
+    });
   }
 
   async clear(name: string): Promise<void> {
-    this.#writable();
-    const bitmap = await this.#loaded(name);
-    bitmap.bits.clear();
+    await this.#change(async () => (await this.#loaded(name)).bits.clear());
   }
 
   async enable(name: string): Promise<void> {
-    const image = this.#writable();
-    const bitmap = await this.#loaded(name);
-    await image.request(async () => {
+    await this.#change(async () => {
+      const bitmap = await this.#loaded(name);
       await this.#beginning?.catch(() => {});
       // Writes go on, and what is stored does not know of them.
       if (this.#begun) await markInUse(this.#file, [bitmap]);
@@ -192,22 +180,11 @@ export class Bitmaps implements BitmapStore {
   }
 
   async disable(name: string): Promise<void> {
-    this.#writable();
-    this.#record(await this.#loaded(name), false);
+    await this.#change(async () => this.#record(await this.#loaded(name), false));
   }
 
   async merge(name: string, source: string, from?: BlockNode): Promise<void> {
-    this.#writable();
-    const bitmap = await this.#loaded(name);
-    const store = from ? from.features.bitmaps : this;
-    if (!store)
-      throw badOption(this.#file, `there is no bitmap '${source}' in ${from?.path || 'the other image'}`);
-    if (from && from.size !== this.#size) {
-      const sizes = `a disk of ${from.size} bytes, and this disk has ${this.#size}`;
-      throw badOption(this.#file, `bitmap '${source}' is of ${sizes}; they must be equal to merge bitmaps`);
-    }
-    if (store instanceof Bitmaps) mergeOwn(bitmap, await store.#loaded(source), this.#size);
-    else await mergeRanges(bitmap, store, source);
+    await this.#change(() => this.#merge(name, source, from));
   }
 
   async nextDirty(name: string, offset: number): Promise<{ offset: number; length: number } | undefined> {
@@ -226,6 +203,47 @@ export class Bitmaps implements BitmapStore {
     const { path } = this.#file;
     const text = 'its bitmaps cannot be changed: it was opened read-only; open it with readOnly: false';
     throw new BlockError('ERR_READ_ONLY', `qcow2 image ${path}: ${text}`, { driver: 'qcow2', path });
+  }
+
+  /** Waits while the bitmaps are being stored, and lets that wait. */
+  async #change(work: (image: Image) => Promise<void>): Promise<void> {
+    const image = this.#writable();
+    await image.change(() => work(image));
+  }
+
+  async #add(
+    name: string,
+    header: Qcow2Header,
+    options: { granularity?: number | undefined; recording?: boolean | undefined },
+  ): Promise<void> {
+    await this.open();
+    const { granularity = defaultGranularity(header.clusterSize), recording = true } = options;
+    const nameBytes = new TextEncoder().encode(name);
+    checkNew(this.#file, header, nameBytes, granularity);
+    if (this.#bitmaps.some((bitmap) => bitmap.name === name))
+      throw badOption(
+        this.#file,
+        `there is a bitmap '${name}' already; take another name, or remove it first`,
+      );
+    if (this.#bitmaps.length >= mostBitmaps)
+      throw notPossible(this.#file, `there are ${mostBitmaps} bitmaps already, which is the most`);
+    const bits = bitCount(header.size, granularity);
+    this.#bitmaps.push(TrackedBitmap.create(name, nameBytes, granularity, recording, bits));
+    this.#select();
+    this.#changed = true;
+  }
+
+  async #merge(name: string, source: string, from: BlockNode | undefined): Promise<void> {
+    const bitmap = await this.#loaded(name);
+    const store = from ? from.features.bitmaps : this;
+    if (!store)
+      throw badOption(this.#file, `there is no bitmap '${source}' in ${from?.path || 'the other image'}`);
+    if (from && from.size !== this.#size) {
+      const sizes = `a disk of ${from.size} bytes, and this disk has ${this.#size}`;
+      throw badOption(this.#file, `bitmap '${source}' is of ${sizes}; they must be equal to merge bitmaps`);
+    }
+    if (store instanceof Bitmaps) mergeOwn(bitmap, await store.#loaded(source), this.#size);
+    else await mergeRanges(bitmap, store, source);
   }
 
   async #read(): Promise<void> {

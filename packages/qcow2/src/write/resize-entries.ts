@@ -20,6 +20,12 @@ export class EntryWriter {
     this.#set(index, (Math.floor(place / high) | copiedFlag) >>> 0, place % high, 0, all);
   }
 
+  /** A cluster of its own for what has no data yet: `zero` hides what is behind; the other needs subclusters. */
+  empty(index: number, place: number, zero: boolean): void {
+    const flag = zero && !this.#extended ? zeroFlag : 0;
+    this.#set(index, (Math.floor(place / high) | copiedFlag) >>> 0, (place % high) + flag, zero ? all : 0, 0);
+  }
+
   /** Zeroes without a cluster. */
   zero(index: number): void {
     this.#set(index, 0, this.#extended ? 0 : zeroFlag, all, 0);

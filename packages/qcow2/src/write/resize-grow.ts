@@ -16,6 +16,8 @@ interface Plan {
   first: number;
   /** From `first` to here they get clusters of the file, with zeroes in them. */
   dataEnd: number;
+  /** What the clusters that they get are at first. */
+  assigned: 'data' | 'zero' | 'nothing';
   /** From there to here they are marked as zeroes. */
   zeroEnd: number;
   /** Where the first of those that get clusters is put: the tail, when it gets one, goes before `first`. */
@@ -88,14 +90,16 @@ async function makePlan(
   // A data file ends with the disk.
   const most = header.externalData ? size - place : clusterSize;
   if (tail) await transition.writeData(place, tail.bytes.subarray(0, most));
-  return { tail, first, dataEnd, zeroEnd: Math.max(dataEnd, shown), place };
+  const hides = preallocation === 'metadata' && header.version === 3 ? 'zero' : 'data';
+  const assigned = shown > first ? hides : header.extendedL2 ? 'nothing' : 'data';
+  return { tail, first, dataEnd, assigned, zeroEnd: Math.max(dataEnd, shown), place };
 }
 
 /** Where the L2 table of L1 entry `index` is afterwards: 0 for none. */
 async function replace(
   transition: Transition,
   tables: TransitionTables,
-  { tail, first, dataEnd, zeroEnd, place }: Plan,
+  { tail, first, dataEnd, assigned, zeroEnd, place }: Plan,
   index: number,
   old: number,
 ): Promise<number> {
@@ -114,8 +118,9 @@ async function replace(
   const start = tail ? first - 1 : first;
   const end = Math.min(zeroEnd, base + tables.perTable);
   for (let cluster = Math.max(start, base); cluster < end; cluster++) {
-    if (cluster < dataEnd || cluster < first)
-      entries.data(cluster - base, place + (cluster - start) * clusterSize);
+    const at = place + (cluster - start) * clusterSize;
+    if (cluster < first || (cluster < dataEnd && assigned === 'data')) entries.data(cluster - base, at);
+    else if (cluster < dataEnd) entries.empty(cluster - base, at, assigned === 'zero');
     else entries.zero(cluster - base);
   }
   if (!leftovers && Math.max(start, base) >= end) return old;

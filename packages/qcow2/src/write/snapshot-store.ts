@@ -1,6 +1,7 @@
 import type { RequestOptions, SnapshotCreation, SnapshotInformation, SnapshotStore } from '@blockyard/core';
 import type { Image } from '../image.ts';
 import { readSnapshots, type Snapshot } from '../snapshots.ts';
+import type { Bitmaps } from './bitmap-store.ts';
 import { applySnapshot } from './snapshot-apply.ts';
 import { createSnapshot } from './snapshot-create.ts';
 import { deleteSnapshot } from './snapshot-delete.ts';
@@ -8,9 +9,11 @@ import { deleteSnapshot } from './snapshot-delete.ts';
 /** Internal snapshots of an image that is open for writing. */
 export class Snapshots implements SnapshotStore {
   readonly #image: Image;
+  readonly #bitmaps: Bitmaps;
 
-  constructor(image: Image) {
+  constructor(image: Image, bitmaps: Bitmaps) {
     this.#image = image;
+    this.#bitmaps = bitmaps;
   }
 
   async list(): Promise<readonly SnapshotInformation[]> {
@@ -22,8 +25,10 @@ export class Snapshots implements SnapshotStore {
     return told(await createSnapshot(this.#image, name, options));
   }
 
-  apply(idOrName: string, options: RequestOptions = {}): Promise<void> {
-    return applySnapshot(this.#image, idOrName, options);
+  async apply(idOrName: string, options: RequestOptions = {}): Promise<void> {
+    // Whether there are any is told by the header then.
+    await this.#bitmaps.store();
+    await applySnapshot(this.#image, idOrName, options);
   }
 
   delete(idOrName: string, options: RequestOptions = {}): Promise<void> {

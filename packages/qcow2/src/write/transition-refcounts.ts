@@ -5,12 +5,12 @@ import { type RefcountCodec, refcountCodec } from './refcount-codec.ts';
 import { type BlocksHost, TransitionBlocks } from './transition-blocks.ts';
 
 /** Where the refcount table of a transition was written, ready for the header to point to. */
-export interface StoredTable {
+interface StoredTable {
   offset: number;
   bytes: Uint8Array;
 }
 
-export interface CountLayout {
+interface CountLayout {
   clusterSize: number;
   refcountBits: number;
 }
@@ -206,24 +206,21 @@ export class TransitionRefcounts {
     }
   }
 
+  #isUsed(view: DataView | undefined, cluster: number): boolean {
+    return view !== undefined && this.#codec.get(view, cluster % this.perBlock) !== 0;
+  }
+
   /** The first row of free clusters from the cursor on. What was in use before is not free: it is still needed. */
   async #find(clusters: number): Promise<number> {
     let first = this.#cursor;
     let at = first;
-    while (at < first + clusters) {
+    while (at - first < clusters) {
       const index = Math.floor(at / this.perBlock);
-      const stop = Math.min(first + clusters, (index + 1) * this.perBlock);
+      const end = (index + 1) * this.perBlock;
       const before = await this.#blocks.before(index);
       const now = await this.#blocks.now(index);
-      for (; at < stop; at++) {
-        const used = (view: DataView | undefined) =>
-          view !== undefined && this.#codec.get(view, at % this.perBlock) !== 0;
-        if (used(before) || used(now)) {
-          first = at + 1;
-          at = first;
-          break;
-        }
-      }
+      for (; at < end && at - first < clusters; at++)
+        if (this.#isUsed(before, at) || this.#isUsed(now, at)) first = at + 1;
     }
     this.#cursor = first + clusters;
     this.#lowestGiven = Math.min(this.#lowestGiven, first);

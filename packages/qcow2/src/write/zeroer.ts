@@ -153,14 +153,15 @@ export class Zeroer {
       const text = `qcow2 image ${image.file.path}: the ${length} bytes at ${offset} are no whole clusters, and zeroing them without writing bytes cannot be done`;
       throw new BlockError('ERR_NOT_SUPPORTED', text, { op: 'writeZeroes', offset, length, driver: 'qcow2' });
     }
-    const step = Math.min(length, mostZeroBytes);
     const { memory, limits } = image.file;
-    const zeroes = memory.allocate(step, limits.optMemAlignment).fill(0);
+    const zeroes = memory.allocate(Math.min(length, mostZeroBytes), limits.optMemAlignment).fill(0);
     try {
-      for (let done = 0; done < length; done += step) {
+      for (let at = offset, end = offset + length; at < end; ) {
         options.signal?.throwIfAborted();
-        const bytes = Math.min(step, length - done);
-        await writer.write(offset + done, zeroes.subarray(0, bytes), { signal: options.signal });
+        // Cuts lie between clusters.
+        const stop = Math.min(end, alignDown(at, mostZeroBytes) + mostZeroBytes);
+        await writer.write(at, zeroes.subarray(0, stop - at), { signal: options.signal });
+        at = stop;
       }
     } finally {
       memory.release(zeroes);
