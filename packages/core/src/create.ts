@@ -29,12 +29,20 @@ export async function createImage(
   file: NodeOptions,
   creation: ImageCreation,
 ): Promise<void> {
-  const { format = 'raw', overwrite = false, size: given, preallocation = 'off', signal, ...options } = creation;
+  const {
+    format = 'raw',
+    overwrite = false,
+    size: given,
+    preallocation = 'off',
+    signal,
+    ...options
+  } = creation;
   const protocol = registry.driver(file.driver);
   validateOptions(file, protocol.name, protocol.options, '');
   const driver = registry.driver(format, 'format');
   if (!protocol.createFile) throw cannot(protocol.name, 'make files; open one that exists');
-  if (format !== 'raw' && !driver.create) throw cannot(format, 'make images; make it raw, or with another tool');
+  if (format !== 'raw' && !driver.create)
+    throw cannot(format, 'make images; make it raw, or with another tool');
   checkOptions(options, `a new ${format} image`, driver.createOptions ?? {});
   const size = given ?? (await sizeOfBacking(registry, file, options));
   checkByteCount('size', size);

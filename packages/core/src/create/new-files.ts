@@ -47,7 +47,10 @@ export class NewFiles {
   /** As far as their drivers can; that something could not be finished is told by the error that led here. */
   async remove(): Promise<void> {
     for (const file of this.#made.reverse())
-      await this.#registry.driver(file.driver).removeFile?.(file).catch(() => {});
+      await this.#registry
+        .driver(file.driver)
+        .removeFile?.(file)
+        .catch(() => {});
   }
 
   /** Overwriting must not empty the image itself under another name. */
