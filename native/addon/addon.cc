@@ -13,6 +13,7 @@ static Napi::Object init(Napi::Env env, Napi::Object exports) {
   add_engine_functions(env, exports, data);
   add_memory_functions(env, exports, data);
   add_file_functions(env, exports, data);
+  add_deflate_functions(env, exports, data);
   add_inflate_functions(env, exports, data);
   add_zstd_functions(env, exports, data);
   return exports;

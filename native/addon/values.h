@@ -63,6 +63,7 @@ void set_function(napi_env env, napi_value object, const char* name, napi_callba
 void add_engine_functions(Napi::Env env, Napi::Object exports, void* data);
 void add_memory_functions(Napi::Env env, Napi::Object exports, void* data);
 void add_file_functions(Napi::Env env, Napi::Object exports, void* data);
+void add_deflate_functions(Napi::Env env, Napi::Object exports, void* data);
 void add_inflate_functions(Napi::Env env, Napi::Object exports, void* data);
 void add_zstd_functions(Napi::Env env, Napi::Object exports, void* data);
 

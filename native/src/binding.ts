@@ -31,6 +31,7 @@ export interface Binding {
   ): Promise<number | [string, ...number[]] | number[]>;
   probeInflate(): string | undefined;
   inflateRaw(input: Uint8Array, output: Uint8Array): Promise<number | string>;
+  deflateRaw(input: Uint8Array, output: Uint8Array, windowBits: number): Promise<number | string>;
   probeZstd(): string | undefined;
   zstdDecompress(input: Uint8Array, output: Uint8Array): Promise<number | string>;
   zstdCompress(input: Uint8Array, output: Uint8Array, level: number): Promise<number | string>;

@@ -1,4 +1,5 @@
 import { binding, reason } from './binding.ts';
+import { deflateEncoder } from './deflate.ts';
 import { openBestEngine, openEngine } from './engine.ts';
 import { fileCalls } from './files.ts';
 import { zlibInflate } from './inflate.ts';
@@ -18,6 +19,7 @@ function create(): Native | undefined {
     engine: (kind, options) =>
       kind === 'auto' ? openBestEngine(own, options?.direct ?? false) : openEngine(own, kind),
     ...zeroScan(own),
+    deflate: deflateEncoder(own),
     get inflate() {
       if (inflate === null) inflate = zlibInflate(own);
       return inflate;

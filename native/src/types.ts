@@ -131,6 +131,15 @@ export interface Inflate {
   decompress(input: Uint8Array, output: Uint8Array): Promise<number>;
 }
 
+/** An encoder of raw deflate that needs no library; work is done on the worker pool. */
+export interface Deflate {
+  /**
+   * The compressed length, or 0 when it does not fit in `output`. A decoder needs a window of 2^`windowBits` bytes, 9 to
+   * 15 (the default).
+   */
+  compress(input: Uint8Array, output: Uint8Array, windowBits?: number): Promise<number>;
+}
+
 /** The system's zstd library, opened at run time; work is done on the worker pool. */
 export interface Zstd {
   /** Decompresses the first frame of `input` into `output` and returns the bytes written; what follows the frame is ignored. */
@@ -149,5 +158,6 @@ export interface Native {
   findNonZero(view: Uint8Array): number;
   isZero(data: Buffers): boolean;
   readonly inflate: Inflate | undefined;
+  readonly deflate: Deflate;
   readonly zstd: Zstd | undefined;
 }

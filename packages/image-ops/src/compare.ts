@@ -3,10 +3,11 @@ import { equals } from '@blockyard/iov-utils';
 import { findNonZero } from '@blockyard/zero-detect';
 import { Breath } from './breath.ts';
 import { ExtentCursor } from './cursor.ts';
-import { locate, settleAll } from './failure.ts';
+import { settleAll } from './failure.ts';
 import { geometry } from './geometry.ts';
 import { runLanes } from './lanes.ts';
 import { type OperationOptions, ProgressCounter } from './operation.ts';
+import { readAt } from './requests.ts';
 
 export interface CompareOptions extends OperationOptions {
   /** Also the sizes must be equal, and what is allocated and known to be zero. */
@@ -57,7 +58,7 @@ export async function compare(a: BlockNode, b: BlockNode, options: CompareOption
       });
       await settleAll(
         pair
-          .map((data, index) => data && read([a, b][index] as BlockNode, offset, data, signal))
+          .map((data, index) => data && readAt([a, b][index] as BlockNode, offset, data, signal))
           .filter((work) => !!work),
       );
       const at = firstDifference(pair[0], pair[1]);
@@ -120,17 +121,4 @@ function firstDifference(a: Uint8Array | undefined, b: Uint8Array | undefined): 
   let at = 0;
   while (a[at] === b[at]) at++;
   return at;
-}
-
-async function read(
-  node: BlockNode,
-  offset: number,
-  data: Uint8Array,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  try {
-    await node.read(offset, data, { signal });
-  } catch (error) {
-    throw locate(error, node, 'read', offset, data.byteLength);
-  }
 }

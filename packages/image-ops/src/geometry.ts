@@ -27,19 +27,21 @@ export interface Need {
   size: number;
   /** Buffers of a lane; all of them count to `bufferBytes`. */
   perLane?: number;
+  /** Cuts lie on multiples of this power of two as well. */
+  align?: number;
 }
 
 /** @throws BlockError ENOMEM when not even one small request can have its memory. */
 export function geometry(
   nodes: readonly BlockNode[],
   options: OperationOptions,
-  { op, size, perLane = 1 }: Need,
+  { op, size, perLane = 1, align: least = 1 }: Need,
 ): Geometry {
   const { concurrency = defaultConcurrency, bufferBytes = defaultBufferBytes } = options;
   checkCount('concurrency', concurrency, 1);
   checkCount('bufferBytes', bufferBytes, 1);
   const limits = nodes.map((node) => node.limits);
-  const align = Math.max(...limits.map((limit) => limit.requestAlignment));
+  const align = Math.max(least, ...limits.map((limit) => limit.requestAlignment));
   const memoryAlign = Math.max(...limits.map((limit) => limit.optMemAlignment));
   const preferred = Math.max(...limits.map((limit) => limit.optTransfer)) || chunkBytes;
   const wanted = Math.min(largestChunk, Math.max(smallestChunk, preferred));

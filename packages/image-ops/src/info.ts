@@ -1,10 +1,5 @@
-import {
-  BlockError,
-  type BlockNode,
-  type ImageInformation,
-  probeFormat,
-  type Registry,
-} from '@blockyard/core';
+import type { BlockNode, ImageInformation, Registry } from '@blockyard/core';
+import { formatOf } from './format-of.ts';
 
 export interface InfoOptions {
   /** Format driver; without it the first bytes are looked at. */
@@ -22,15 +17,7 @@ export async function info(
   file: BlockNode,
   options: InfoOptions = {},
 ): Promise<ImageReport> {
-  const format = options.format ?? (await probeFormat(file, registry.drivers.values()));
-  const driver = registry.drivers.get(format);
-  if (driver?.kind !== 'format') {
-    const formats = [...registry.drivers.values()]
-      .filter(({ kind }) => kind === 'format')
-      .map(({ name }) => name);
-    const text = `info ${file.path}: no format driver named '${format}' is registered; there are ${formats.join(', ')}`;
-    throw new BlockError('ERR_UNKNOWN_DRIVER', text, { op: 'info', path: file.path || undefined });
-  }
-  const found = driver.inspect ? await driver.inspect(file) : { format, virtualSize: file.size };
+  const driver = await formatOf(registry, file, 'info', options.format);
+  const found = driver.inspect ? await driver.inspect(file) : { format: driver.name, virtualSize: file.size };
   return { ...found, fileSize: file.size };
 }

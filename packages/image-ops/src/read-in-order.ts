@@ -1,9 +1,9 @@
 import type { BlockNode } from '@blockyard/core';
 import { Breath } from './breath.ts';
 import { ExtentCursor } from './cursor.ts';
-import { locate } from './failure.ts';
 import { geometry } from './geometry.ts';
 import type { OperationOptions } from './operation.ts';
+import { readAt } from './requests.ts';
 import { type Segment, segments } from './segments.ts';
 
 /** A part of the content. `data` is the reader's until it asks for the next piece; without it all is zero. */
@@ -41,7 +41,7 @@ export async function* readInOrder(
     // There are as many as lanes.
     const buffer = spare.pop() as Uint8Array;
     reading++;
-    const read = readOne(node, segment, buffer, signal);
+    const read = readAt(node, segment.offset, buffer.subarray(0, segment.length), signal);
     // It is awaited in turn; until then a failure is not unhandled.
     read.catch(() => {});
     return { segment, buffer, read };
@@ -76,18 +76,5 @@ export async function* readInOrder(
     await Promise.allSettled(started.map(({ read }) => read));
     release();
     await plan.return(undefined);
-  }
-}
-
-async function readOne(
-  node: BlockNode,
-  { offset, length }: Segment,
-  buffer: Uint8Array,
-  signal: AbortSignal | undefined,
-) {
-  try {
-    await node.read(offset, buffer.subarray(0, length), { signal });
-  } catch (error) {
-    throw locate(error, node, 'read', offset, length);
   }
 }

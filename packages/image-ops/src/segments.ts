@@ -10,6 +10,8 @@ export interface Segment {
   zero: boolean;
   /** Where the bytes are, when all of them lie together in one protocol node. */
   host?: { node: BlockNode; offset: number } | undefined;
+  /** Of a target with a backing file: it shows the same there, or perhaps does. */
+  behind?: 'same' | 'unknown' | undefined;
 }
 
 export interface SegmentRules {

@@ -1,4 +1,5 @@
 import { BlockError, type BlockNode } from '@blockyard/core';
+import { unitOf } from './clusters.ts';
 import { checkSparse, defaultSparse } from './convert/options.ts';
 import { sparseRuns } from './convert/zero-runs.ts';
 import { locate, settleAll } from './failure.ts';
@@ -34,7 +35,11 @@ export async function writeFromStream(
   const { sparse = defaultSparse, targetIsZero = false, grow = false, signal } = options;
   checkSparse(sparse);
   const size = grow ? Number.POSITIVE_INFINITY : target.size;
-  const { chunk, lanes, align, buffers, release } = geometry([target], options, { op: 'write', size });
+  const { chunk, lanes, align, buffers, release } = geometry([target], options, {
+    op: 'write',
+    size,
+    align: unitOf(target),
+  });
   const progress = new ProgressCounter(options.expected ?? 0, options);
   const result: StreamInResult = { size: 0, bytesWritten: 0, bytesZeroDetected: 0 };
   const spare = [...buffers];

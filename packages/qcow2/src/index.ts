@@ -1,4 +1,6 @@
+export type { Qcow2AmendOptions } from './amend/options.ts';
 export { type Bitmap, readBitmaps } from './bitmaps.ts';
+export type { Qcow2CreateOptions } from './create/options.ts';
 export { qcow2 } from './driver.ts';
 export { extensionType, type HeaderExtension } from './extensions.ts';
 export { autoclear, compatible, type FeatureKind, type FeatureName, incompatible } from './features.ts';

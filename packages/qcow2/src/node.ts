@@ -155,7 +155,7 @@ export class Qcow2Node extends BlockNode {
       bitmaps,
       changeBacking: (backingFile, backingFormat) =>
         image.exclusive(() => image.updateHeader({ backingFile, backingFormat })),
-      makeEmpty: (options) => makeEmpty(image, options),
+      makeEmpty: async (options) => bitmaps.track(0, this.size, () => makeEmpty(image, options)),
     };
   }
 }

@@ -2,7 +2,7 @@ import type { BitmapStore, BlockNode } from '@blockyard/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { autoclear, readBitmaps, readHeader } from '../src/index.ts';
-import { pattern, patched } from './support/encode.ts';
+import { patched, pattern } from './support/encode.ts';
 import { ImageBuilder } from './support/image-builder.ts';
 import { inMemory, registry } from './support/open.ts';
 import { type Files, Lab, snapshotsOf } from './support/transitions.ts';
@@ -64,7 +64,10 @@ describe('bitmaps', () => {
       await bitmapsOf(node).enable('b');
       await node.write(999 * kib, pattern(kib));
     });
-    expect(await told(lab.image)).toEqual({ a: [...a, [996 * kib, 1000 * kib]], b: [[960 * kib, 1000 * kib]] });
+    expect(await told(lab.image)).toEqual({
+      a: [...a, [996 * kib, 1000 * kib]],
+      b: [[960 * kib, 1000 * kib]],
+    });
     expect(await lab.check()).toEqual(sound);
   });
 
@@ -88,7 +91,8 @@ describe('bitmaps', () => {
   it('are marked as in use before the first write, and not before', async () => {
     const lab = await Lab.make({ size: 1000 * kib, clusterSize: 4096 });
     await lab.open(async (node) => {
-      for (const name of ['on', 'off', 'gone', 'stopped']) await bitmapsOf(node).add(name, { recording: name !== 'off' });
+      for (const name of ['on', 'off', 'gone', 'stopped'])
+        await bitmapsOf(node).add(name, { recording: name !== 'off' });
     });
     await lab.open(async (node) => {
       const store = bitmapsOf(node);
@@ -124,7 +128,13 @@ describe('bitmaps', () => {
     const node = await registry.openNode({ driver: 'qcow2', readOnly: false, file: inMemory(crashed) });
     const store = bitmapsOf(node);
     const [only] = await store.list();
-    expect(only).toEqual({ name: 'a', granularity: 4096, recording: true, inconsistent: true, dirtyBytes: 0 });
+    expect(only).toEqual({
+      name: 'a',
+      granularity: 4096,
+      recording: true,
+      inconsistent: true,
+      dirtyBytes: 0,
+    });
     await store.add('b');
     const refused = { code: 'ERR_NOT_SUPPORTED', message: expect.stringContaining('only be removed') };
     for (const work of [
@@ -162,14 +172,18 @@ describe('bitmaps', () => {
         const lab = await Lab.make({ size, clusterSize });
         const models = new Map(granularities.map((one) => [one, Array(Math.ceil(size / one)).fill(false)]));
         await lab.open(async (node) => {
-          for (const granularity of granularities) await bitmapsOf(node).add(nameOf(granularity), { granularity });
+          for (const granularity of granularities)
+            await bitmapsOf(node).add(nameOf(granularity), { granularity });
         });
         for (const { ranges, cleared } of turns) {
           await lab.open(async (node) => {
             for (const [at, most, how] of ranges) {
               // What of a discard is no whole cluster is not done.
               const offset = how === 'discard' ? Math.floor(at / clusterSize) * clusterSize : at;
-              const length = Math.min(how === 'discard' ? Math.ceil(most / clusterSize) * clusterSize : most, size - offset);
+              const length = Math.min(
+                how === 'discard' ? Math.ceil(most / clusterSize) * clusterSize : most,
+                size - offset,
+              );
               if (how === 'write') await node.write(offset, pattern(length));
               else if (how === 'zero') await node.writeZeroes(offset, length);
               else await node.discard(offset, length);
@@ -259,10 +273,40 @@ describe('bitmaps', () => {
     const lab = await Lab.make({ size: 4096 * kib, clusterSize: 4096 });
     await lab.open((node) => bitmapsOf(node).add('a', { granularity: 4096 }));
     await lab.open(async (node) => {
-      await Promise.all(Array.from({ length: 256 }, (_, i) => node.write(i * 16 * kib, pattern(5000, i + 1))));
+      await Promise.all(
+        Array.from({ length: 256 }, (_, i) => node.write(i * 16 * kib, pattern(5000, i + 1))),
+      );
     });
     const expected = Array.from({ length: 256 }, (_, i) => [i * 16 * kib, i * 16 * kib + 8 * kib]);
     expect(await told(lab.image)).toEqual({ a: expected });
+  });
+
+  it('miss no write, and lose no change, while they are being stored again and again', async () => {
+    const lab = await Lab.make({ size: 4096 * kib, clusterSize: 4096 });
+    await lab.open(async (node) => {
+      await snapshotsOf(node).create('s');
+      await bitmapsOf(node).add('a', { granularity: 4096 });
+    });
+    await lab.open(async (node) => {
+      const work: unknown[] = [];
+      for (let i = 0; i < 200; i++) {
+        work.push(node.write(i * 16 * kib, pattern(5000, i + 1)));
+        if (i % 10 === 3)
+          work.push(
+            snapshotsOf(node)
+              .apply('s')
+              .catch(() => {}),
+          );
+        if (i % 20 === 5) work.push(bitmapsOf(node).add(`b${i}`), bitmapsOf(node).disable(`b${i}`));
+        if (i % 40 === 17) work.push(bitmapsOf(node).remove(`b${i - 12}`));
+      }
+      await Promise.all(work);
+    });
+    const expected = Array.from({ length: 200 }, (_, i) => [i * 16 * kib, i * 16 * kib + 8 * kib]);
+    const found = await told(lab.image);
+    expect(found.a).toEqual(expected);
+    expect(Object.keys(found)).toEqual(['a', 'b25', 'b65', 'b105', 'b145', 'b185']);
+    expect(await lab.check()).toEqual(sound);
   });
 });
 
@@ -273,7 +317,8 @@ const parsed = async (image: Uint8Array) => {
 };
 
 describe('merging bitmaps', () => {
-  const open = (image: Uint8Array) => registry.openNode({ driver: 'qcow2', readOnly: false, file: inMemory(image) });
+  const open = (image: Uint8Array) =>
+    registry.openNode({ driver: 'qcow2', readOnly: false, file: inMemory(image) });
   const image = () => new ImageBuilder({ size: 1000 * kib, clusterBits: 12 }).build();
 
   it.each([
@@ -290,7 +335,8 @@ describe('merging bitmaps', () => {
     await one.write(100_000, pattern(700));
     await other.write(900_000, pattern(70_000));
     const covered = (start: number, end: number): [number, number] => {
-      const out = (at: number, unit: number, up: boolean) => (up ? Math.ceil(at / unit) : Math.floor(at / unit)) * unit;
+      const out = (at: number, unit: number, up: boolean) =>
+        (up ? Math.ceil(at / unit) : Math.floor(at / unit)) * unit;
       return [
         out(out(start, from, false), to, false),
         Math.min(one.size, out(Math.min(one.size, out(end, from, true)), to, true)),
@@ -346,7 +392,10 @@ describe('bitmaps are refused', () => {
     for (const granularity of [0, 256, 768, 2 ** 32, 1.5, Number.NaN, -512])
       await expect(store.add('a', { granularity })).rejects.toMatchObject(refused);
     for (const work of [store.remove, store.clear, store.enable, store.disable])
-      await expect(work.call(store, 'none')).rejects.toMatchObject({ ...refused, message: expect.stringContaining("'none'") });
+      await expect(work.call(store, 'none')).rejects.toMatchObject({
+        ...refused,
+        message: expect.stringContaining("'none'"),
+      });
     await expect(store.nextDirty('taken', -1)).rejects.toThrow(RangeError);
     await node.close();
   });
@@ -390,10 +439,24 @@ describe('bitmaps are refused', () => {
     await lab.open(async (node) => {
       await snapshotsOf(node).create('s');
       await bitmapsOf(node).add('a');
+      await expect(snapshotsOf(node).apply('s')).rejects.toMatchObject({ code: 'ERR_NOT_SUPPORTED' });
+      await node.write(0, pattern(10));
     });
     await lab.open(async (node) => {
       await expect(snapshotsOf(node).apply('s')).rejects.toMatchObject({ code: 'ERR_NOT_SUPPORTED' });
+      await node.write(50 * kib, pattern(10));
     });
+    const a = [
+      [0, 4 * kib],
+      [48 * kib, 52 * kib],
+    ];
+    expect(await told(lab.image)).toEqual({ a });
+    await lab.open(async (node) => {
+      await bitmapsOf(node).remove('a');
+      await snapshotsOf(node).apply('s');
+    });
+    expect(await told(lab.image)).toEqual({});
+    expect(await lab.check()).toEqual(sound);
   });
 
   it('when they have data of another program, and are kept as they are', async () => {
@@ -498,7 +561,13 @@ describe('damaged bitmaps', () => {
 
 describe('a power cut', () => {
   /** Whatever a whole bitmap does not mark is as it was when the bitmap was empty. */
-  async function honest(lab: Lab, files: Files, before: Uint8Array, granularity: number, where: string): Promise<string> {
+  async function honest(
+    lab: Lab,
+    files: Files,
+    before: Uint8Array,
+    granularity: number,
+    where: string,
+  ): Promise<string> {
     const { corruptions, findings } = await lab.check(files);
     if (corruptions > 0) throw new Error(`${where}: ${findings.join('; ')}`);
     const disk = await lab.read(undefined, files);
@@ -508,7 +577,10 @@ describe('a power cut', () => {
     if (!(await parsed(image)).bitmaps.find(({ name }) => name === 'a')?.auto) return 'stopped';
     const marked = a as [number, number][];
     for (let at = 0; at < disk.length; at += granularity) {
-      const [now, then] = [disk, before].map((bytes) => bytes.subarray(at, at + granularity)) as [Uint8Array, Uint8Array];
+      const [now, then] = [disk, before].map((bytes) => bytes.subarray(at, at + granularity)) as [
+        Uint8Array,
+        Uint8Array,
+      ];
       if (Buffer.compare(now, then) !== 0 && !marked.some(([start, end]) => at >= start && at < end))
         throw new Error(`${where}: ${at} was changed, and bitmap 'a' does not say so`);
     }
@@ -516,52 +588,69 @@ describe('a power cut', () => {
   }
 
   const works: [string, (node: BlockNode) => Promise<unknown>][] = [
-    ['writes', async (node) => {
-      await node.write(0, pattern(3000, 7));
-      await node.flush();
-      await node.write(20_000, pattern(9000, 8));
-    }],
-    ['a write after the bitmap was stopped', async (node) => {
-      await bitmapsOf(node).disable('a');
-      await bitmapsOf(node).add('later');
-      await node.write(5000, pattern(3000, 7));
-      await node.flush();
-    }],
-    ['other sizes', async (node) => {
-      await node.write(9000, pattern(300, 7));
-      await node.truncate(400 * kib);
-      await node.write(390 * kib, pattern(300, 7));
-    }],
-    ['removal', async (node) => {
-      await bitmapsOf(node).remove('a');
-      await node.write(0, pattern(300, 7));
-    }],
+    [
+      'writes',
+      async (node) => {
+        await node.write(0, pattern(3000, 7));
+        await node.flush();
+        await node.write(20_000, pattern(9000, 8));
+      },
+    ],
+    [
+      'a write after the bitmap was stopped',
+      async (node) => {
+        await bitmapsOf(node).disable('a');
+        await bitmapsOf(node).add('later');
+        await node.write(5000, pattern(3000, 7));
+        await node.flush();
+      },
+    ],
+    [
+      'other sizes',
+      async (node) => {
+        await node.write(9000, pattern(300, 7));
+        await node.truncate(400 * kib);
+        await node.write(390 * kib, pattern(300, 7));
+      },
+    ],
+    [
+      'removal',
+      async (node) => {
+        await bitmapsOf(node).remove('a');
+        await node.write(0, pattern(300, 7));
+      },
+    ],
   ];
 
-  it.each(works)('at any moment of %s leaves bitmaps that are whole, or say that they are not', async (_name, work) => {
-    const lab = await Lab.make({ size: 100 * kib, clusterSize: 512 });
-    await lab.open(async (node) => {
-      await node.write(0, pattern(100 * kib, 1));
-      await bitmapsOf(node).add('a', { granularity: 512 });
-    });
-    await lab.open(async (node) => {
-      await node.flush();
-      await bitmapsOf(node).clear('a');
-    });
-    const before = new Uint8Array(400 * kib);
-    before.set(await lab.read());
-    lab.machine.settle();
-    const began = lab.machine.tick();
-    await lab.open(work);
-    const ended = lab.machine.tick() + 1;
-    const cuts = new PowerCuts(lab.machine);
-    const random = new Random(ended);
-    const seen = new Set<string>();
-    for (let moment = began; moment <= ended; moment++) {
-      for (let draw = 0; draw < 4; draw++)
-        seen.add(await honest(lab, cuts.at(moment, random), before, 512, `cut at ${moment} of ${began}..${ended}`));
-    }
-    expect(seen).toContain('whole');
-    expect(seen).toContain('inconsistent');
-  });
+  it.each(works)(
+    'at any moment of %s leaves bitmaps that are whole, or say that they are not',
+    async (_name, work) => {
+      const lab = await Lab.make({ size: 100 * kib, clusterSize: 512 });
+      await lab.open(async (node) => {
+        await node.write(0, pattern(100 * kib, 1));
+        await bitmapsOf(node).add('a', { granularity: 512 });
+      });
+      await lab.open(async (node) => {
+        await node.flush();
+        await bitmapsOf(node).clear('a');
+      });
+      const before = new Uint8Array(400 * kib);
+      before.set(await lab.read());
+      lab.machine.settle();
+      const began = lab.machine.tick();
+      await lab.open(work);
+      const ended = lab.machine.tick() + 1;
+      const cuts = new PowerCuts(lab.machine);
+      const random = new Random(ended);
+      const seen = new Set<string>();
+      for (let moment = began; moment <= ended; moment++) {
+        for (let draw = 0; draw < 4; draw++)
+          seen.add(
+            await honest(lab, cuts.at(moment, random), before, 512, `cut at ${moment} of ${began}..${ended}`),
+          );
+      }
+      expect(seen).toContain('whole');
+      expect(seen).toContain('inconsistent');
+    },
+  );
 });

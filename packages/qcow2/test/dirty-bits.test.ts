@@ -14,7 +14,10 @@ class Model {
   }
   stored(first: number, bytes: number): Uint8Array {
     return Uint8Array.from({ length: bytes }, (_, i) =>
-      Array.from({ length: 8 }, (_, j) => (this.bits[first + i * 8 + j] ? 1 << j : 0)).reduce((a, b) => a | b, 0),
+      Array.from({ length: 8 }, (_, j) => (this.bits[first + i * 8 + j] ? 1 << j : 0)).reduce(
+        (a, b) => a | b,
+        0,
+      ),
     );
   }
 }
@@ -46,10 +49,27 @@ function agree(bits: DirtyBits, model: Model): void {
 describe('DirtyBits', () => {
   it('does what plain booleans do', () => {
     const step = fc.oneof(
-      { weight: 8, arbitrary: fc.record({ kind: fc.constant('set' as const), at: share, length: fc.oneof(fc.integer({ min: 1, max: 20 }), fc.integer({ min: 1, max: 90_000 })) }) },
+      {
+        weight: 8,
+        arbitrary: fc.record({
+          kind: fc.constant('set' as const),
+          at: share,
+          length: fc.oneof(fc.integer({ min: 1, max: 20 }), fc.integer({ min: 1, max: 90_000 })),
+        }),
+      },
       { weight: 1, arbitrary: fc.record({ kind: fc.constant('clear' as const) }) },
       { weight: 2, arbitrary: fc.record({ kind: fc.constant('resize' as const), to: lengths }) },
-      { weight: 2, arbitrary: fc.record({ kind: fc.constant('load' as const), at: share, bytes: fc.oneof(fc.uint8Array({ maxLength: 50 }), fc.integer({ min: 1, max: 9000 }).map((length) => new Uint8Array(length).fill(0xff))) }) },
+      {
+        weight: 2,
+        arbitrary: fc.record({
+          kind: fc.constant('load' as const),
+          at: share,
+          bytes: fc.oneof(
+            fc.uint8Array({ maxLength: 50 }),
+            fc.integer({ min: 1, max: 9000 }).map((length) => new Uint8Array(length).fill(0xff)),
+          ),
+        }),
+      },
     );
     fc.assert(
       fc.property(lengths, fc.array(step, { maxLength: 12 }), (length, steps) => {
@@ -72,7 +92,8 @@ describe('DirtyBits', () => {
             const first = Math.floor((one.at * (size - 1)) / 8) * 8;
             bits.load(first, one.bytes);
             one.bytes.forEach((byte, i) => {
-              for (let j = 0; j < 8; j++) if (byte & (1 << j) && first + i * 8 + j < size) model.bits[first + i * 8 + j] = true;
+              for (let j = 0; j < 8; j++)
+                if (byte & (1 << j) && first + i * 8 + j < size) model.bits[first + i * 8 + j] = true;
             });
           }
         }
@@ -88,7 +109,10 @@ describe('DirtyBits', () => {
       fc.property(lengths, ranges, ranges, (length, mine, theirs) => {
         const [bits, other] = [new DirtyBits(length), new DirtyBits(length)];
         const model = new Model(length);
-        for (const [into, list] of [[bits, mine], [other, theirs]] as const) {
+        for (const [into, list] of [
+          [bits, mine],
+          [other, theirs],
+        ] as const) {
           for (const [at, count] of list) {
             const first = Math.floor(at * (length - 1));
             const last = Math.min(length, first + count) - 1;

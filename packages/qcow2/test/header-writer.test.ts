@@ -3,7 +3,7 @@ import { parseHeader, type Qcow2Header } from '../src/index.ts';
 import { encodeHeader } from '../src/write/header-encoder.ts';
 import { withFlags } from '../src/write/header-flags.ts';
 import { writeHeader } from '../src/write/header-writer.ts';
-import { encodeHeader as theirHeader, type HeaderOptions } from './support/image-header.ts';
+import { type HeaderOptions, encodeHeader as theirHeader } from './support/image-header.ts';
 import { contentOf, journaled, powerCuts } from './support/journal.ts';
 
 const places = {
@@ -77,7 +77,9 @@ const changes: Record<string, Change> = {
 };
 
 describe('a header that is changed', () => {
-  const cases = Object.keys(starts).flatMap((start) => Object.keys(changes).map((change) => [start, change] as const));
+  const cases = Object.keys(starts).flatMap((start) =>
+    Object.keys(changes).map((change) => [start, change] as const),
+  );
 
   it.each(cases)('%s: to %s', async (start, change) => {
     const before = cluster(starts[start] as HeaderOptions);
@@ -110,7 +112,12 @@ describe('a header that is changed', () => {
       const from = parseHeader(before);
       await writeHeader(file, from, from);
       const { file: ours, journal } = await journaled(await contentOf(file));
-      await writeHeader(ours, from, { ...from, l1TableOffset: 7 << 16, snapshotCount: 1, snapshotsOffset: 8 << 16 });
+      await writeHeader(ours, from, {
+        ...from,
+        l1TableOffset: 7 << 16,
+        snapshotCount: 1,
+        snapshotsOffset: 8 << 16,
+      });
       expect(journal.entries).toMatchObject(['flush', { offset: 0 }, 'flush']);
       expect((journal.entries[1] as { bytes: Uint8Array }).bytes.length).toBe(512);
     }
@@ -122,7 +129,11 @@ describe('a header that is changed', () => {
     const { file } = await journaled(before);
     await writeHeader(file, parseHeader(before), { ...parseHeader(before), size: 2 << 20 });
     const after = parseHeader(await contentOf(file));
-    expect(after).toMatchObject({ size: 2 << 20, headerLength: 128, unknownFields: new Uint8Array(16).fill(0x77) });
+    expect(after).toMatchObject({
+      size: 2 << 20,
+      headerLength: 128,
+      unknownFields: new Uint8Array(16).fill(0x77),
+    });
     expect(after.extensions).toMatchObject([unknown, { name: 'featureNames' }]);
     expect(after.featureNames).toContainEqual({ kind: 'incompatible', bit: 4, name: 'extended L2 entries' });
   });
@@ -137,7 +148,10 @@ describe('a header that is changed', () => {
 
     const before = cluster({ extensions: [{ type: 9, data: new Uint8Array(1000).fill(1) }] });
     const from = parseHeader(before);
-    const other = { ...from, extensions: from.extensions.map((one) => ({ ...one, data: new Uint8Array(1000).fill(2) })) };
+    const other = {
+      ...from,
+      extensions: from.extensions.map((one) => ({ ...one, data: new Uint8Array(1000).fill(2) })),
+    };
     const { file: risky } = await journaled(before);
     await expect(writeHeader(risky, from, other)).rejects.toMatchObject({ code: 'ERR_UNSUPPORTED_FEATURE' });
     expect(await contentOf(risky)).toEqual(before);

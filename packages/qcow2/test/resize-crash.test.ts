@@ -9,7 +9,10 @@ const layouts: [string, Made][] = [
   ['version 2', { size: 30_002, clusterSize: 1024, compat: 'v2' }],
   ['extended L2', { size: 60_002, clusterSize: 16384, extendedL2: true }],
   ['a longer backing file', { size: 30_002, clusterSize: 512, backing: pattern(80 * kib, 9) }],
-  ['a longer backing file and version 2', { size: 30_002, clusterSize: 512, compat: 'v2', backing: pattern(80 * kib, 9) }],
+  [
+    'a longer backing file and version 2',
+    { size: 30_002, clusterSize: 512, compat: 'v2', backing: pattern(80 * kib, 9) },
+  ],
   ['a raw data file', { size: 30_002, clusterSize: 4096, dataFileRaw: true }],
 ];
 

@@ -5,10 +5,10 @@ import { Lab, type Made, snapshotsOf } from './support/transitions.ts';
 
 const kib = 1024;
 const layouts: [string, Made][] = [
-  ['clusters of 512 bytes', { size: 60 * kib, clusterSize: 512 }],
+  ['clusters of 512 bytes', { size: 30 * kib, clusterSize: 512 }],
   ['1 KiB and version 2', { size: 60 * kib, clusterSize: 1024, compat: 'v2' }],
   ['extended L2', { size: 200 * kib, clusterSize: 16384, extendedL2: true }],
-  ['4-bit refcounts', { size: 60 * kib, clusterSize: 512, refcountBits: 4 }],
+  ['4-bit refcounts', { size: 30 * kib, clusterSize: 512, refcountBits: 4 }],
   ['64-bit refcounts', { size: 30 * kib, clusterSize: 512, refcountBits: 64 }],
 ];
 

@@ -1,8 +1,8 @@
 import type { BlockNode } from '@blockyard/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { digest, Lab, type Made, snapshotsOf } from './support/transitions.ts';
 import { pattern } from './support/encode.ts';
+import { digest, Lab, type Made, snapshotsOf } from './support/transitions.ts';
 
 const kib = 1024;
 const most = 120 * kib;
@@ -12,12 +12,26 @@ const layouts: [string, Made][] = [
   ['version 2', { size: 50_000, clusterSize: 1024, compat: 'v2' }],
   ['extended L2', { size: 50_000, clusterSize: 16384, extendedL2: true }],
   ['2-bit refcounts', { size: 50_000, clusterSize: 512, refcountBits: 2 }],
-  ['64-bit refcounts and zstd', { size: 50_000, clusterSize: 512, refcountBits: 64, compressionType: 'zstd' }],
+  [
+    '64-bit refcounts and zstd',
+    { size: 50_000, clusterSize: 512, refcountBits: 64, compressionType: 'zstd' },
+  ],
   ['a backing file', { size: 50_000, clusterSize: 2048, backing: pattern(80_000, 9) }],
 ];
 
 const step = fc.record({
-  kind: fc.constantFrom('write', 'write', 'zero', 'compress', 'create', 'create', 'apply', 'delete', 'resize', 'reopen'),
+  kind: fc.constantFrom(
+    'write',
+    'write',
+    'zero',
+    'compress',
+    'create',
+    'create',
+    'apply',
+    'delete',
+    'resize',
+    'reopen',
+  ),
   at: fc.nat(most - 1),
   length: fc.integer({ min: 1, max: 30_000 }),
   seed: fc.integer({ min: 1, max: 255 }),
@@ -62,7 +76,11 @@ class Model {
       await node.write(start, new Uint8Array(clusterSize).fill(seed), { compressed: true });
     } else if (kind === 'create') await this.#create(node, `s${place}`);
     else if (kind === 'apply' && chosen) {
-      const applied = await this.#unlessFull(() => snapshotsOf(node).apply(chosen.id).then(() => true));
+      const applied = await this.#unlessFull(() =>
+        snapshotsOf(node)
+          .apply(chosen.id)
+          .then(() => true),
+      );
       if (applied) this.#disk = chosen.disk.slice();
     } else if (kind === 'delete' && chosen) {
       await snapshotsOf(node).delete(chosen.id);

@@ -25,7 +25,9 @@ async function fill(lab: Lab, seed: number): Promise<void> {
     const { clusterSize } = node.describeOptions() as { clusterSize: number };
     const at = Math.ceil((size * 0.8) / clusterSize) * clusterSize;
     for (let i = 0; i < 3 && at + (i + 1) * clusterSize <= size; i++)
-      await node.write(at + i * clusterSize, new Uint8Array(clusterSize).fill(seed + i), { compressed: true });
+      await node.write(at + i * clusterSize, new Uint8Array(clusterSize).fill(seed + i), {
+        compressed: true,
+      });
   });
 }
 
@@ -221,7 +223,9 @@ describe('snapshots are refused', () => {
       await expect(store.create('a', { date: new Date(-1) })).rejects.toThrow(/1970/);
       await expect(store.apply('nobody')).rejects.toThrow(/no snapshot has the id or the name 'nobody'/);
       await expect(store.delete('nobody')).rejects.toMatchObject({ code: 'ERR_INVALID_OPTION' });
-      await expect(store.create('a', { signal: AbortSignal.abort() })).rejects.toMatchObject({ name: 'AbortError' });
+      await expect(store.create('a', { signal: AbortSignal.abort() })).rejects.toMatchObject({
+        name: 'AbortError',
+      });
       expect(await store.list()).toHaveLength(2);
     });
     expect(await lab.check()).toEqual(sound);

@@ -12,7 +12,13 @@ export interface ConvertResult {
   bytesZeroWritten: number;
   /** Copied below user space. */
   bytesOffloaded: number;
+  /** With `backing`: shown by the target's backing file already, and so not written. */
+  bytesBacked: number;
   requests: ConvertRequests;
+  /** With `salvage`. */
+  lost?: LostBytes;
+  /** With `bitmaps`: names. */
+  bitmaps?: { copied: readonly string[]; skipped: readonly string[] };
 }
 
 export interface ConvertRequests {
@@ -23,6 +29,21 @@ export interface ConvertRequests {
   copyRange: number;
 }
 
+/** What could not be read, and is zero in the target. */
+export interface LostBytes {
+  bytes: number;
+  /** In the order of the disk, neighbours joined. Where there are too many to keep, `complete` is false. */
+  ranges: readonly LostRange[];
+  complete: boolean;
+}
+
+export interface LostRange {
+  offset: number;
+  length: number;
+  /** What the first failure said. */
+  reason: string;
+}
+
 export const emptyResult = (size: number): ConvertResult => ({
   size,
   bytesRead: 0,
@@ -31,5 +52,6 @@ export const emptyResult = (size: number): ConvertResult => ({
   bytesWritten: 0,
   bytesZeroWritten: 0,
   bytesOffloaded: 0,
+  bytesBacked: 0,
   requests: { blockStatus: 0, read: 0, write: 0, writeZeroes: 0, copyRange: 0 },
 });

@@ -49,7 +49,8 @@ const instead: Record<string, string> = { backingFile: rebase, backingFormat: re
 async function usableHeader(file: BlockNode, { signal }: AmendOptions): Promise<Qcow2Header> {
   const header = await readHeader(file);
   if (header.corrupt) throw marked(file);
-  if (header.encryption) throw unsupported(file, 'it is encrypted, and encrypted images are not changed here');
+  if (header.encryption)
+    throw unsupported(file, 'it is encrypted, and encrypted images are not changed here');
   checkTables(header, file);
   if (!header.dirty) return header;
   await repairDirty(file, signal);
@@ -68,7 +69,8 @@ function check(file: BlockNode, header: Qcow2Header, wanted: Qcow2AmendOptions, 
     throw needs(`refcountBits ${wanted.refcountBits}`);
   if (wanted.dataFile !== undefined && !header.externalData)
     throw notPossible(file, 'dataFile is for images that have a data file, and it has none');
-  if (wanted.dataFile === '') throw badOption(file, 'dataFile is empty; the image needs the name of its data file');
+  if (wanted.dataFile === '')
+    throw badOption(file, 'dataFile is empty; the image needs the name of its data file');
   if (wanted.dataFileRaw && !header.rawExternalData) {
     throw notPossible(
       file,

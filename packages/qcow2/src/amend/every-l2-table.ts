@@ -25,7 +25,10 @@ async function usedBy(file: BlockNode, { clusterSize }: Qcow2Header, table: Tabl
   const used = new Set(new L1Table(await readTable(file, table)).used());
   for (const offset of used) {
     if (offset % clusterSize !== 0 || offset + clusterSize > file.size)
-      throw corrupt(file, `${table.what} leads to an L2 table at ${offset}, which is not a cluster of the file`);
+      throw corrupt(
+        file,
+        `${table.what} leads to an L2 table at ${offset}, which is not a cluster of the file`,
+      );
   }
   return used;
 }

@@ -65,7 +65,14 @@ export async function planCounts(
     const needed = Math.ceil(tableBytes / clusterSize);
     if (numbers.size === blocks && needed === tableClusters) {
       const tableOffset = (start + added) * clusterSize;
-      return { refcountBits, start, tableOffset, tableClusters, end, blocks: [...numbers].sort((a, b) => a - b) };
+      return {
+        refcountBits,
+        start,
+        tableOffset,
+        tableClusters,
+        end,
+        blocks: [...numbers].sort((a, b) => a - b),
+      };
     }
     blocks = numbers.size;
     tableClusters = needed;

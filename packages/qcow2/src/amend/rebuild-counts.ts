@@ -33,7 +33,8 @@ export async function rebuildCounts(
   const offset = plan.start * clusterSize;
   const size = file.size;
   const free = new Set(gone);
-  for (let i = 0; i < header.refcountTableClusters; i++) free.add(header.refcountTableOffset / clusterSize + i);
+  for (let i = 0; i < header.refcountTableClusters; i++)
+    free.add(header.refcountTableOffset / clusterSize + i);
   for (const block of old.blocks) if (block !== 0) free.add(block / clusterSize);
   try {
     await provide(file, plan.end * clusterSize);

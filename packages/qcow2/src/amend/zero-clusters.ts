@@ -92,7 +92,8 @@ class ZeroClusters {
     const single = new Set<number>();
     for (const [cluster, lost] of this.#shared) {
       const left = (await this.#counts.get(cluster / this.#header.clusterSize)) - lost;
-      if (left < 0) throw corrupt(this.#file, `the cluster at ${cluster} has more references than its refcount`);
+      if (left < 0)
+        throw corrupt(this.#file, `the cluster at ${cluster} has more references than its refcount`);
       if (left === 1) single.add(cluster);
     }
     if (single.size === 0) return;

@@ -33,13 +33,17 @@ async function provideSpace(
   signal: AbortSignal | undefined,
 ): Promise<void> {
   if (target.supports.resize) {
-    const space = image.dataFile === undefined && image.preallocation !== 'metadata' ? image.preallocation : 'off';
+    const space =
+      image.dataFile === undefined && image.preallocation !== 'metadata' ? image.preallocation : 'off';
     await target.truncate(0, { shrink: true });
     await target.truncate(end, { preallocation: space, signal });
     return;
   }
   if (target.size < end)
-    throw badOption(target, `the image needs ${end} bytes, and the target has ${target.size}; use a larger one`);
+    throw badOption(
+      target,
+      `the image needs ${end} bytes, and the target has ${target.size}; use a larger one`,
+    );
   await target.writeZeroes(0, Math.min(512, end));
   await target.flush();
   await target.writeZeroes(0, end, { signal });

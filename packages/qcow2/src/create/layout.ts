@@ -69,7 +69,10 @@ export function layOut(image: NewImage, where: Where): Layout {
   const others = 1 + l1Clusters + (mapped ? l2Tables : 0) + ownData;
   const { blocks, tableClusters } = refcountNeeds(others, image);
   const usedClusters = others + blocks + tableClusters;
-  if (tableClusters * clusterSize > maxTableBytes.refcount || !Number.isSafeInteger(usedClusters * clusterSize)) {
+  if (
+    tableClusters * clusterSize > maxTableBytes.refcount ||
+    !Number.isSafeInteger(usedClusters * clusterSize)
+  ) {
     throw badOption(
       where,
       `with preallocation the file would have ${usedClusters} clusters of ${clusterSize} bytes, more than can be counted; choose a larger clusterSize`,

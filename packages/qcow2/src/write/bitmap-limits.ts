@@ -4,7 +4,7 @@ import type { Qcow2Header } from '../header.ts';
 
 /** What QEMU gives a bitmap at most: larger ones make the whole image unreadable for it. */
 const mostBytes = 512 << 20;
-export const maxNameBytes = 1023;
+const maxNameBytes = 1023;
 
 /** QEMU's: the size of a cluster, from 4 to 64 KiB. */
 export const defaultGranularity = (clusterSize: number): number =>

@@ -52,11 +52,6 @@ export class Bitmaps implements BitmapStore {
     await this.#reading;
   }
 
-  /** How many there are, stored or not. */
-  get count(): number {
-    return this.#bitmaps.length;
-  }
-
   /** Changes of guest data need not go through `track` just now. */
   get quiet(): boolean {
     return this.#begun && this.#recording.length === 0;

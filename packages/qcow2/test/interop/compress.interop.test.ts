@@ -42,7 +42,10 @@ interop('compressed clusters that we write', () => {
     space.img('check', 'ours.qcow2');
     space.img('compare', '-f', 'raw', '-F', 'qcow2', 'content.raw', 'ours.qcow2');
     space.img('convert', '-f', 'raw', '-O', 'qcow2', '-c', '-o', options, 'content.raw', 'theirs.qcow2');
-    const [ours, theirs] = ['ours.qcow2', 'theirs.qcow2'].map((name) => statSync(space.path(name)).size) as [number, number];
+    const [ours, theirs] = ['ours.qcow2', 'theirs.qcow2'].map((name) => statSync(space.path(name)).size) as [
+      number,
+      number,
+    ];
     // We leave files ending with whole clusters.
     expect(ours).toBeLessThan(theirs * 1.02 + clusterSize);
   });

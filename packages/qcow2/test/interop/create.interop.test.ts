@@ -76,14 +76,22 @@ interop('creating', () => {
   space.create('base.qcow2', 6 * MiB, '');
 
   const told = (name: string) => {
-    const { filename, children, 'actual-size': _, ...info } = JSON.parse(
-      space.img('info', '--output=json', name),
-    );
+    const {
+      filename,
+      children,
+      'actual-size': _,
+      ...info
+    } = JSON.parse(space.img('info', '--output=json', name));
     return info;
   };
   const makeBoth = async ({ size, ...options }: Wanted) => {
     space.create('theirs.qcow2', size, qemuOptions(options));
-    await space.registry.create(space.path('ours.qcow2'), { format: 'qcow2', size, overwrite: true, ...options });
+    await space.registry.create(space.path('ours.qcow2'), {
+      format: 'qcow2',
+      size,
+      overwrite: true,
+      ...options,
+    });
     space.img('check', '-q', 'ours.qcow2');
     expect(told('ours.qcow2')).toEqual(told('theirs.qcow2'));
   };
@@ -96,7 +104,8 @@ interop('creating', () => {
     if (grew) expect(bytes('ours.qcow2')).toBeLessThanOrEqual(bytes('theirs.qcow2'));
     else expect(bytes('ours.qcow2')).toBe(bytes('theirs.qcow2'));
     if (wanted.dataFile) expect(bytes('ext.raw')).toBe(wanted.size);
-    if (wanted.size > 0 && wanted.size < TiB) space.io('ours.qcow2', ['write -P 7 0 300k', 'read -P 7 0 300k'].slice(0, wanted.size < MiB ? 0 : 2));
+    if (wanted.size > 0 && wanted.size < TiB)
+      space.io('ours.qcow2', ['write -P 7 0 300k', 'read -P 7 0 300k'].slice(0, wanted.size < MiB ? 0 : 2));
     space.img('check', '-q', 'ours.qcow2');
   });
 
@@ -106,7 +115,8 @@ interop('creating', () => {
     const plain = (name: string) =>
       joined(space.map(name).map(({ offset, zero, ...rest }) => ({ ...rest, zero: false })));
     // QEMU's own says of a raw data file that none of it is there.
-    if (!(wanted.dataFileRaw && wanted.extendedL2)) expect(plain('ours.qcow2')).toEqual(plain('theirs.qcow2'));
+    if (!(wanted.dataFileRaw && wanted.extendedL2))
+      expect(plain('ours.qcow2')).toEqual(plain('theirs.qcow2'));
     const blocks = statSync(space.path(wanted.dataFile ?? 'ours.qcow2')).blocks * 512;
     const reserved = wanted.preallocation === 'falloc' || wanted.preallocation === 'full';
     expect(blocks >= wanted.size).toBe(reserved);
@@ -133,13 +143,26 @@ interop('creating', () => {
       { size: MiB, backingFile: 'base.raw' },
       { size: MiB, backingFile: '', backingFormat: 'raw' },
       { size: MiB, backingFormat: 'raw' },
-      ...(['metadata', 'falloc', 'full'] as const).map((preallocation) => ({ size: MiB, preallocation, ...backing })),
+      ...(['metadata', 'falloc', 'full'] as const).map((preallocation) => ({
+        size: MiB,
+        preallocation,
+        ...backing,
+      })),
       { size: 129 * GiB, clusterSize: 512 },
       { size: 1025 * TiB, extendedL2: true },
       { size: 2049 * TiB },
     ];
     for (const { size, ...options } of refused) {
-      const theirs = ['create', '-q', '-f', 'qcow2', '-o', qemuOptions(options), 'theirs.qcow2', String(size)];
+      const theirs = [
+        'create',
+        '-q',
+        '-f',
+        'qcow2',
+        '-o',
+        qemuOptions(options),
+        'theirs.qcow2',
+        String(size),
+      ];
       expect(spawnSync('qemu-img', theirs, { cwd: space.directory }).status).toBe(1);
       const creation = { format: 'qcow2', size, ...options };
       const making = space.registry.create(space.path('refused.qcow2'), creation);

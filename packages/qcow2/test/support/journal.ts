@@ -133,7 +133,11 @@ function* subsets(
   const all = 2 ** pieces.length;
   if (all <= most) {
     for (let mask = 0; mask < all; mask++)
-      yield apply(base, pieces.filter((_, i) => mask & (2 ** i)), size);
+      yield apply(
+        base,
+        pieces.filter((_, i) => mask & (2 ** i)),
+        size,
+      );
     return;
   }
   let state = 1;

@@ -1,5 +1,12 @@
 import { createHash } from 'node:crypto';
-import { type BlockDriver, BlockError, type BlockNode, createRegistry, memory, type SnapshotStore } from '@blockyard/core';
+import {
+  type BlockDriver,
+  BlockError,
+  type BlockNode,
+  createRegistry,
+  memory,
+  type SnapshotStore,
+} from '@blockyard/core';
 import { qcow2 } from '../../src/index.ts';
 import { Machine, RecordedFile } from '../trust/machine/machine.ts';
 import { PowerCuts } from '../trust/machine/power-cut.ts';
@@ -19,7 +26,7 @@ const names = { image: 'disk', data: 'disk.data', backing: 'base' } as const;
 export type Files = ReadonlyMap<string, Uint8Array>;
 
 /** All that an image shows, with digests of what the disks hold. */
-export interface State {
+interface State {
   disk: string;
   snapshots: { id: string; name: string; disk: string }[];
 }
@@ -50,13 +57,21 @@ export class Lab {
     const named = backing ? { backingFile: names.backing, backingFormat: 'raw' } : {};
     await registry.create(
       { driver: 'recorded', name: names.image },
-      { format: 'qcow2', ...options, ...named, ...(options.dataFileRaw === undefined ? {} : { dataFile: names.data }) },
+      {
+        format: 'qcow2',
+        ...options,
+        ...named,
+        ...(options.dataFileRaw === undefined ? {} : { dataFile: names.data }),
+      },
     );
     return lab;
   }
 
   /** Opens the image for writing, and closes it afterwards. */
-  async open<T>(work: (node: BlockNode) => Promise<T> | T, options: Record<string, unknown> = {}): Promise<T> {
+  async open<T>(
+    work: (node: BlockNode) => Promise<T> | T,
+    options: Record<string, unknown> = {},
+  ): Promise<T> {
     const registry = createRegistry([this.machine.driver as never, ...drivers]);
     const recorded = (name: string) => ({ driver: 'recorded', name });
     const node = await registry.openNode({
@@ -80,13 +95,19 @@ export class Lab {
   }
 
   /** The number of errors and of leaks. */
-  async check(files: Files = this.files): Promise<{ corruptions: number; leaks: number; findings: readonly string[] }> {
+  async check(
+    files: Files = this.files,
+  ): Promise<{ corruptions: number; leaks: number; findings: readonly string[] }> {
     const registry = createRegistry(drivers);
     const file = await registry.openNode({ driver: 'memory', data: files.get(names.image) });
     try {
       const found = await driver.check?.(file);
       if (!found) throw new Error('there is no check');
-      return { corruptions: found.corruptions + found.checkErrors, leaks: found.leaks, findings: found.findings };
+      return {
+        corruptions: found.corruptions + found.checkErrors,
+        leaks: found.leaks,
+        findings: found.findings,
+      };
     } finally {
       await file.close();
     }
@@ -117,7 +138,7 @@ export class Lab {
    * Records `work`, and looks at what a power cut at each moment of it leaves, several times: one of two states.
    * @throws the first that is neither, or damaged
    */
-  async cut(work: (node: BlockNode) => Promise<unknown> | unknown, draws = 4): Promise<number> {
+  async cut(work: (node: BlockNode) => Promise<unknown> | unknown, draws = 3): Promise<number> {
     const before = JSON.stringify(await this.state());
     this.machine.settle();
     const began = this.machine.tick();
@@ -133,7 +154,8 @@ export class Lab {
         const where = `power cut at ${moment} of ${began}..${ended}, draw ${draw}`;
         if (corruptions > 0) throw new Error(`${where}: ${findings.join('; ')}`);
         const left = JSON.stringify(await this.state(files));
-        if (left !== before && left !== after) throw new Error(`${where}: ${left} is neither ${before} nor ${after}`);
+        if (left !== before && left !== after)
+          throw new Error(`${where}: ${left} is neither ${before} nor ${after}`);
       }
     }
     return ended - began;
@@ -148,7 +170,10 @@ export class Lab {
    * Lets each request of `work` fail in turn, once and with all after it, until none is left. When the fault has ended
    * `more` has to work, and what was told to have failed is as it was.
    */
-  async fail(work: (node: BlockNode) => Promise<unknown>, more: (node: BlockNode) => Promise<unknown>): Promise<void> {
+  async fail(
+    work: (node: BlockNode) => Promise<unknown>,
+    more: (node: BlockNode) => Promise<unknown>,
+  ): Promise<void> {
     const start = this.files;
     const { snapshots } = await this.state();
     for (let count = 1; ; count++) {
@@ -189,7 +214,8 @@ export class Lab {
         () => true,
       );
       this.machine.fault = undefined;
-      if (told && node.size !== size) throw new Error(`fault at request ${count}: told to have failed, and has another size`);
+      if (told && node.size !== size)
+        throw new Error(`fault at request ${count}: told to have failed, and has another size`);
       await more(node);
       return told;
     });

@@ -7,7 +7,7 @@ const chunkBytes = 32 * sectorBytes;
 
 /**
  * What a disk may hold, given which effects are sure to have come about (`fixed`) and which may have (`possible`). A
- * byte is that of any possible effect on it that no fixed one followed; so is a sector, where all of them wrote all of it.
+ * byte is that of any possible effect on it that no fixed one followed; so is a sector, where all of them start at one.
  */
 export class Expectation {
   readonly sizes: readonly number[];
@@ -92,11 +92,10 @@ export class Expectation {
     const end = start + bytes.length;
     const here = near.filter((effect) => touches(effect, start, end));
     const whole = here.every(({ offset, bytes }) => offset <= start && offset + bytes.length >= end);
-    const wrong = whole
-      ? this.#allowed(here, start, bytes.length).some(same(bytes))
-        ? -1
-        : 0
-      : this.#wrongByte(bytes, start, here);
+    if (whole && this.#allowed(here, start, bytes.length).some(same(bytes))) return;
+    // What starts within a sector may be cut into pieces within one.
+    const atSectors = here.every(({ offset }) => offset % sectorBytes === 0 || offset === start);
+    const wrong = whole && atSectors ? 0 : this.#wrongByte(bytes, start, here);
     if (wrong < 0) return;
     const hex = (from: Uint8Array) => Buffer.from(from.subarray(0, 12)).toString('hex');
     const at = start + wrong;
@@ -119,6 +118,7 @@ export class Expectation {
         from,
         to - from,
       );
+      if (values.some(same(bytes.subarray(from - start, to - start)))) continue;
       for (let at = from; at < to; at++) {
         if (!values.some((value) => value[at - from] === bytes[at - start])) return at - start;
       }

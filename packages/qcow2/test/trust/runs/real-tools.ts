@@ -25,5 +25,8 @@ export function qemuCompare(space: Workspace, name: string, disk: Uint8Array): v
 }
 
 export function repairLeaks(space: Workspace, name: string): void {
-  spawnSync('qemu-img', ['check', '-q', '-f', 'qcow2', '-r', 'leaks', name], { cwd: space.directory, stdio: 'ignore' });
+  spawnSync('qemu-img', ['check', '-q', '-f', 'qcow2', '-r', 'leaks', name], {
+    cwd: space.directory,
+    stdio: 'ignore',
+  });
 }
