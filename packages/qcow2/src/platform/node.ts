@@ -2,6 +2,7 @@ import * as zlib from 'node:zlib';
 import { nativeDecoder, nativeEncoder } from './addon.ts';
 import type { Decoder } from './decoder.ts';
 import { type Encoder, windowBits } from './encoder.ts';
+import { proven } from './proven.ts';
 import { loadZstdWasm, loadZstdWasmEncoder } from './zstd-wasm.ts';
 
 /**
@@ -78,7 +79,10 @@ let deflater: Encoder | undefined;
 
 /** By the native package, else by Node's own. */
 export const deflate: Encoder = (input) => {
-  deflater ??= nativeEncoder('deflate') ?? deflateByNode;
+  if (!deflater) {
+    const ours = nativeEncoder('deflate');
+    deflater = ours ? proven(ours, inflate) : deflateByNode;
+  }
   return deflater(input);
 };
 

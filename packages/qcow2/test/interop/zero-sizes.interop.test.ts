@@ -28,21 +28,24 @@ interop('zeroes that are written', () => {
     [false, true].flatMap((filled) => modes.map((mode) => ({ format, filled, mode }))),
   );
 
-  it.each(cases)('take as little as by QEMU: $format, filled before: $filled, detectZeroes $mode', async (one) => {
-    const { format, filled, mode } = one;
-    make(format, 'theirs', filled);
-    bench(format, 'theirs', 0, mode);
-    make(format, 'ours', filled);
-    const file = { driver: 'file', filename: work.path('ours') };
-    const disk = await work.registry.open({
-      ...{ driver: format, file, cache: { direct: true }, discard: 'unmap', detectZeroes: mode },
-    });
-    const zeroes = disk.allocate(mib).fill(0);
-    for (let at = 0; at < size; at += mib) await disk.write(at, zeroes);
-    await disk.close();
-    // A file system may take another block for its own notes.
-    expect(Math.abs(allocated('ours') - allocated('theirs'))).toBeLessThanOrEqual(8);
-    expect(statSync(work.path('ours')).size).toBeLessThanOrEqual(statSync(work.path('theirs')).size);
-    if (format === 'qcow2') expect(work.img('check', work.path('ours'))).toContain('No errors');
-  });
+  it.each(cases)(
+    'take as little as by QEMU: $format, filled before: $filled, detectZeroes $mode',
+    async (one) => {
+      const { format, filled, mode } = one;
+      make(format, 'theirs', filled);
+      bench(format, 'theirs', 0, mode);
+      make(format, 'ours', filled);
+      const file = { driver: 'file', filename: work.path('ours') };
+      const disk = await work.registry.open({
+        ...{ driver: format, file, cache: { direct: true }, discard: 'unmap', detectZeroes: mode },
+      });
+      const zeroes = disk.allocate(mib).fill(0);
+      for (let at = 0; at < size; at += mib) await disk.write(at, zeroes);
+      await disk.close();
+      // A file system may take another block for its own notes.
+      expect(Math.abs(allocated('ours') - allocated('theirs'))).toBeLessThanOrEqual(8);
+      expect(statSync(work.path('ours')).size).toBeLessThanOrEqual(statSync(work.path('theirs')).size);
+      if (format === 'qcow2') expect(work.img('check', work.path('ours'))).toContain('No errors');
+    },
+  );
 });
