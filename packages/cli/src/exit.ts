@@ -14,6 +14,8 @@ export const exitCodes = {
 /** The command line is wrong. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
+  /** Another for commands whose 2 means something else. */
+  exitCode: number = exitCodes.usage;
 }
 
 /** A signal asked to stop. */

@@ -24,7 +24,7 @@ export function reportFailure(error: unknown, terminal: Terminal, debug: boolean
     if (left) terminal.error(`blockyard: ${printable(left)}`);
   }
   if (debug && error instanceof Error) terminal.error(stackOf(error));
-  if (error instanceof UsageError) return exitCodes.usage;
+  if (error instanceof UsageError) return error.exitCode;
   return error instanceof Interrupted ? exitCodes.interrupted : exitCodes.failure;
 }
 

@@ -1,6 +1,6 @@
 import { Command, CommanderError, type Option } from 'commander';
 import { type CommandEntry, commands } from './commands/index.ts';
-import { exitCodes } from './exit.ts';
+import { exitCodes, UsageError } from './exit.ts';
 import type { Terminal } from './terminal.ts';
 import { unknownCommand, usageError } from './usage.ts';
 import { version } from './version.ts';
@@ -16,18 +16,21 @@ Exit codes:
   0    done; compare: the images are identical
   1    failed; compare: the images differ
   2    the command line is wrong; compare: failed
+       check has codes of its own: blockyard check --help
   130  interrupted (SIGINT, SIGTERM, SIGHUP)
 
 Examples:
+  blockyard create -f qcow2 vm.qcow2 20G
   blockyard info vm.qcow2
   blockyard convert vm.qcow2 vm.raw
+  blockyard convert -O qcow2 -c vm.raw small.qcow2
   blockyard convert -f qcow2 -O raw -t none -T none -p vm.qcow2 vm.raw --verify
   blockyard compare vm.qcow2 vm.raw
 `;
 
 /** Runs a command line, without `node` and the script in front. @returns the exit code. */
 export async function runProgram(given: readonly string[], terminal: Terminal): Promise<number> {
-  const argv = jsonLast(given);
+  let argv = jsonLast(given);
   let exitCode: number = exitCodes.ok;
   const finish = (code: number) => {
     exitCode = code;
@@ -37,6 +40,7 @@ export async function runProgram(given: readonly string[], terminal: Terminal): 
   const name = helpFor ?? first;
   const entry = commands.find((command) => command.name === name);
   const program = createProgram(terminal);
+  if (entry?.operand) argv = operandsLast(argv, entry.operand);
   if (entry) await addFull(program, entry, terminal, finish);
   else if (name !== undefined && !name.startsWith('-') && name !== 'help') throw unknownCommand(name);
   else for (const { name, summary } of commands) program.command(name).summary(summary).description(summary);
@@ -50,11 +54,20 @@ export async function runProgram(given: readonly string[], terminal: Terminal): 
       from: 'user',
     });
   } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
-    if (error.exitCode === 0) return exitCodes.ok;
-    throw usageError(error, entry?.name);
+    if (error instanceof CommanderError && error.exitCode === 0) return exitCodes.ok;
+    const failure = error instanceof CommanderError ? usageError(error, entry?.name) : error;
+    if (failure instanceof UsageError && entry?.usageCode !== undefined) failure.exitCode = entry.usageCode;
+    throw failure;
   }
   return exitCode;
+}
+
+/** A size to take away has a dash in front, as an option has. */
+function operandsLast(argv: readonly string[], operand: RegExp): readonly string[] {
+  const end = argv.includes('--') ? argv.indexOf('--') : argv.length;
+  const moved = argv.slice(0, end).filter((word) => operand.test(word));
+  const before = argv.slice(0, end).filter((word) => !operand.test(word));
+  return moved.length === 0 ? argv : [...before, '--', ...argv.slice(end + 1), ...moved];
 }
 
 /** `--json` is every command's own; in front of the command it means the same. */

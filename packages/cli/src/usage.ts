@@ -1,28 +1,15 @@
 import type { CommanderError } from 'commander';
 import { commands } from './commands/index.ts';
 import { UsageError } from './exit.ts';
+import { nearest } from './nearest.ts';
 
 /** What qemu-img has and this version has not. */
-const notHere = [
-  'amend',
-  'bench',
-  'bitmap',
-  'check',
-  'commit',
-  'create',
-  'dd',
-  'rebase',
-  'resize',
-  'snapshot',
-];
+const notHere = ['bench', 'dd'];
 
 /** Options of qemu-img's commands that are not here, with what to do instead. */
 const missingOptions: Readonly<Record<string, string>> = {
   '-r': 'limiting the rate is not in this version; leave it out',
   '--rate-limit': 'limiting the rate is not in this version; leave it out',
-  '--bitmaps': 'a raw target has no bitmaps; leave it out',
-  '--skip-broken-bitmaps': 'a raw target has no bitmaps; leave it out',
-  '--salvage': 'going on after read errors is not in this version; leave it out',
   '--object': 'secrets and other objects are not in this version; leave it out',
 };
 
@@ -30,8 +17,9 @@ export function unknownCommand(name: string): UsageError {
   if (notHere.includes(name)) {
     return new UsageError(`qemu-img's ${name} is not in this version; see blockyard --help for what is`);
   }
-  const close = commands.find((command) => command.name.startsWith(name.slice(0, 3)));
-  const hint = close ? `did you mean ${close.name}?` : 'see blockyard --help';
+  const names = commands.map((command) => command.name);
+  const close = nearest(name, names) ?? names.find((known) => known.startsWith(name.slice(0, 3)));
+  const hint = close ? `did you mean ${close}?` : 'see blockyard --help';
   return new UsageError(`there is no command '${name}'; ${hint}`);
 }
 
@@ -48,8 +36,7 @@ export function usageError({ code, message }: CommanderError, command: string | 
 function reworded(code: string, text: string, command: string | undefined): string {
   if (code === 'commander.excessArguments') {
     const [, takes, got] = /Expected (\d+) arguments? but got (\d+)/.exec(text) ?? [];
-    const joined = command === 'convert' ? '; several sources are not joined in this version' : '';
-    return `too many arguments: ${command} takes ${takes}, here are ${got}${joined}`;
+    return `too many arguments: ${command} takes ${takes}, here are ${got}`;
   }
   const choices = / Allowed choices are (.*?)\.?$/.exec(text)?.[1];
   const option = /^option '([^']*)' argument '(.*)' is invalid/s.exec(text);

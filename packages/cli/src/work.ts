@@ -36,6 +36,25 @@ export async function withProgress<T>(
   }
 }
 
+/** Adds to an error in which state things are left, once the work has begun. */
+export async function leaving<T>(
+  left: string,
+  options: OperationOptions,
+  work: (options: OperationOptions) => Promise<T>,
+): Promise<T> {
+  let begun = false;
+  const onProgress: OperationOptions['onProgress'] = (progress) => {
+    begun = true;
+    options.onProgress?.(progress);
+  };
+  try {
+    return await work({ ...options, onProgress });
+  } catch (error) {
+    if (begun && error instanceof Error) Object.assign(error, { left });
+    throw error;
+  }
+}
+
 /** V8 has no code for it. */
 function outOfMemory(error: unknown, op: string): unknown {
   if (!(error instanceof RangeError) || !error.message.startsWith('Array buffer allocation failed'))

@@ -125,10 +125,11 @@ describe('convert', () => {
   });
 
   it.each([
-    [['-O', 'qcow2'], /writing qcow2 comes in a later version/],
     [['-O', 'vmdk'], /no format is named 'vmdk'/],
     [['-c'], /-c/],
     [['-B', 'base.raw'], /-B/],
+    [['--bitmaps'], /--bitmaps/],
+    [['-O', 'qcow2', '-B', 'base.raw'], /base\.raw.*no such file/],
     [['-l', 'one'], /no internal snapshots/],
     [['-f', 'vmdk'], /no format is named 'vmdk'/],
     [['-f', 'qcow2'], /source\.raw/],

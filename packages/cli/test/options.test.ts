@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '../src/exit.ts';
+import { nearest } from '../src/nearest.ts';
 import { parseImage } from '../src/open/argument.ts';
 import { snapshotName } from '../src/open/source.ts';
 import { splitPairs, treeFromPairs } from '../src/options/key-value.ts';
@@ -113,7 +114,23 @@ describe('words', () => {
     ],
     ['give the format raw to use its bytes', 'say -f raw to use its bytes'],
     ['with forceShare: true (what', 'with -U (what'],
+    ['close it there, or open it with readOnly: true', 'close it there'],
+    ['denied; open it with readOnly: true, or ask for', 'denied; ask for'],
+    ['dataFileRaw and backingFile: choose one', 'data_file_raw and backing_file: choose one'],
+    ['clusterSize is 3', 'cluster_size is 3'],
   ])('%s', (said, here) => expect(inOurWords(said)).toBe(here));
+});
+
+describe('the nearest word', () => {
+  const known = ['cluster_size', 'compat', 'data_file', 'size'];
+  it.each([
+    ['clustersize', 'cluster_size'],
+    ['comapt', 'compat'],
+    ['data-file', 'data_file'],
+    ['sise', 'size'],
+    ['preallocation', undefined],
+    ['x', undefined],
+  ])('to %s is %s', (word, meant) => expect(nearest(word, known)).toBe(meant));
 });
 
 describe('a path is shown from where the name starts', () => {

@@ -43,6 +43,36 @@ describe('the process', { timeout: 30_000 }, () => {
     expect(await blockyard(['convert', source])).toMatchObject({ code: 2 });
   });
 
+  it('takes an image from its making to its check', async () => {
+    const cli = async (...argv: string[]) => await blockyard(argv, { cwd: directory });
+    expect((await cli('create', '-f', 'qcow2', '-b', 'source.raw', '-F', 'raw', 'life.qcow2')).code).toBe(0);
+    expect((await cli('snapshot', '-c', 'one', 'life.qcow2')).out).toBe("snapshot 1 'one' created\n");
+    expect((await cli('resize', 'life.qcow2', '-1M')).code).toBe(1);
+    expect((await cli('snapshot', '-d', 'one', 'life.qcow2')).code).toBe(0);
+    expect((await cli('resize', '--shrink', 'life.qcow2', '-1M')).out).toMatch(/3 MiB .*resized from 4 MiB/);
+    expect((await cli('rebase', '-b', '', 'life.qcow2')).code).toBe(0);
+    expect((await cli('bitmap', '--add', 'life.qcow2', 'b')).code).toBe(0);
+    expect((await cli('check', '-q', 'life.qcow2')).code).toBe(0);
+    expect((await cli('check', 'source.raw')).code).toBe(63);
+    expect((await cli('check', '-r', 'what', 'life.qcow2')).code).toBe(1);
+    writeFileSync(path('first.raw'), bytes.subarray(0, 3 * MiB));
+    expect((await cli('compare', '-F', 'raw', 'life.qcow2', 'first.raw')).code).toBe(0);
+  });
+
+  it('removes what it was making when it is interrupted', async () => {
+    const target = path('interrupted.qcow2');
+    const ended = await blockyard(['create', '-f', 'qcow2', '-o', 'preallocation=full', target, '100G'], {
+      during: async (child) => {
+        while (!partials().some((name) => name.includes('interrupted'))) await sleep(10);
+        await sleep(50);
+        child.kill('SIGINT');
+      },
+    });
+    expect(ended).toMatchObject({ code: 130, out: '' });
+    expect(existsSync(target)).toBe(false);
+    expect(partials()).toEqual([]);
+  });
+
   it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('stops cleanly at %s', async (signal) => {
     const target = path(`${signal}.raw`);
     const ended = await blockyard(['convert', '-S', '0', endless, target], {
@@ -73,12 +103,10 @@ describe('the process', { timeout: 30_000 }, () => {
       path('in-place.raw'),
     ]);
     expect(ended.code).toBe(0);
-    const graph = JSON.stringify({ driver: 'null', size: 2 ** 40 });
-    const stopped = await blockyard(['convert', '-S', '0', graph, graph.replace('}', ',"readOnly":false}')], {
-      during: async (child) => {
-        await sleep(700);
-        child.kill('SIGINT');
-      },
+    const graph = JSON.stringify({ driver: 'null', size: 2 ** 44 });
+    const argv = ['convert', '-p', '-S', '0', graph, graph.replace('}', ',"readOnly":false}')];
+    const stopped = await blockyard(argv, {
+      during: (child) => void child.stderr?.once('data', () => child.kill('SIGINT')),
     });
     expect(stopped.code).toBe(130);
     expect(stopped.err).toMatch(/interrupted by SIGINT\nblockyard: .* was being written in place/);
@@ -155,6 +183,8 @@ describe('the process', { timeout: 30_000 }, () => {
     writeFileSync(path('used.raw'), new Uint8Array(MiB));
     let ended: Awaited<ReturnType<typeof blockyard>> | undefined;
     let shared: typeof ended;
+    let replaced: typeof ended;
+    let resized: typeof ended;
     const { spawn } = await import('node:child_process');
     // Waits for standard input with the target open.
     const child = spawn(process.execPath, [bin, 'convert', '-n', '-', path('used.raw')], {
@@ -165,6 +195,8 @@ describe('the process', { timeout: 30_000 }, () => {
       await sleep(700);
       ended = await blockyard(['info', path('used.raw')]);
       shared = await blockyard(['info', '-U', path('used.raw')]);
+      replaced = await blockyard(['create', '--overwrite', path('used.raw'), '1M']);
+      resized = await blockyard(['resize', '-f', 'raw', path('used.raw'), '2M']);
     } finally {
       child.kill('SIGKILL');
     }
@@ -172,6 +204,12 @@ describe('the process', { timeout: 30_000 }, () => {
     expect(ended.err).toMatch(/in use: another program has it open for writing; .* with -U \(/);
     expect(ended.err).not.toMatch(/forceShare|permission|command line/);
     expect(shared.code).toBe(0);
+    for (const refused of [replaced, resized]) {
+      expect(refused).toMatchObject({ code: 1, out: '' });
+      expect(refused.err).toMatch(
+        /in use: .* close it there \(a running VM, another open of this program\)\n$/,
+      );
+    }
   });
 
   it('reads standard input', async () => {
@@ -188,8 +226,9 @@ describe('the process', { timeout: 30_000 }, () => {
     const child = spawn(process.execPath, [bin, 'convert', '-', path('waiting.raw')], {
       stdio: ['pipe', 'ignore', 'pipe'],
     });
+    child.stdin.on('error', () => {});
     child.stdin.write(bytes);
-    await sleep(700);
+    while (!partials().some((name) => name.includes('waiting.raw'))) await sleep(10);
     child.kill('SIGINT');
     const code = await new Promise((resolve) => child.on('close', resolve));
     expect(code).toBe(130);
@@ -221,6 +260,10 @@ describe('the process', { timeout: 30_000 }, () => {
         ['-t', 'none'],
         ['-o', 'preallocation=falloc'],
         ['-o', 'preallocation=full'],
+        ['-O', 'qcow2'],
+        ['-O', 'qcow2', '-c', '-W'],
+        ['-O', 'qcow2', '-o', 'preallocation=full'],
+        ['-O', 'qcow2', '-o', 'data_file=data.raw'],
       ]) {
         const ended = await blockyard(['convert', ...flags, source, join(small, 'full.raw')]);
         expect(ended).toMatchObject({ code: 1, err: expect.stringMatching(/ENOSPC|no space/i) });

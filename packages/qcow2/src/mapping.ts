@@ -178,9 +178,9 @@ export class Mapping {
           `the entry for ${offset} has the zero flag, which version 2 has not`,
           offset,
         );
-      return this.#isPlaced(offset, false) ? kinds.zeroPlaced : kinds.zero;
+      return this.#isPlaced(offset) ? kinds.zeroPlaced : kinds.zero;
     }
-    return this.#isPlaced(offset, true) ? kinds.data : kinds.unallocated;
+    return this.#isPlaced(offset) ? kinds.data : kinds.unallocated;
   }
 
   /** "Extended L2 Entries": two bits for each of 32 subclusters. */
@@ -194,7 +194,7 @@ export class Mapping {
     const isAllocated = (allocated >>> sub) & 1;
     if (isZero && isAllocated)
       throw corrupt(this.#file, `the subcluster for ${offset} is marked both zero and allocated`, offset);
-    const placed = this.#isPlaced(offset, isAllocated === 1);
+    const placed = this.#isPlaced(offset);
     if (isZero) return placed ? kinds.zeroPlaced : kinds.zero;
     if (!isAllocated) return placed ? kinds.unallocatedPlaced : kinds.unallocated;
     if (!placed)
@@ -222,9 +222,9 @@ export class Mapping {
   }
 
   /** Whether the entry gives its cluster a place; in an external data file, offset 0 is one where bit 63 is set. */
-  #isPlaced(offset: number, mayBeZero: boolean): boolean {
+  #isPlaced(offset: number): boolean {
     const place = entryOffset(this.#hi, this.#lo);
-    if (place === 0) return mayBeZero && this.#layout.externalData && (this.#hi & 0x80000000) !== 0;
+    if (place === 0) return this.#layout.externalData && (this.#hi & 0x80000000) !== 0;
     if (place % this.#layout.clusterSize !== 0) {
       throw corrupt(
         this.#file,

@@ -58,16 +58,21 @@ function describe(driver: BlockDriver, terminal: Terminal): void {
     terminal.print(`${dim('URLs:')} ${driver.schemes.map((scheme) => `${scheme}://`).join(', ')}`);
   terminal.print(dim('options:'));
   for (const line of table(rows(driver.options))) terminal.print(`  ${line}`);
+  if (driver.createOptions) {
+    terminal.print(dim('options of a new image:'));
+    for (const line of table(rows(driver.createOptions))) terminal.print(`  ${line}`);
+  }
   terminal.print(dim('options of every driver:'));
   for (const line of table(rows(commonOptions))) terminal.print(`  ${line}`);
 }
 
-const toJson = ({ name, kind, help, schemes = [], options }: BlockDriver) => ({
+const toJson = ({ name, kind, help, schemes = [], options, createOptions }: BlockDriver) => ({
   name,
   kind,
   help,
   schemes,
   options,
+  ...(createOptions ? { createOptions } : {}),
 });
 
 function rows(specs: OptionSpecs, path = ''): string[][] {

@@ -36,8 +36,4 @@ export function modelOf(program: Command): CompletedCommand[] {
 }
 
 const valuesOf = (flag: string | undefined): readonly string[] =>
-  flag?.endsWith('format') && flag !== '--output'
-    ? flag === '--target-format'
-      ? ['raw']
-      : ['qcow2', 'raw']
-    : [];
+  flag?.endsWith('format') && flag !== '--output' ? ['qcow2', 'raw'] : [];

@@ -4,9 +4,8 @@ import { checkStreamFlags, openStream } from '../open/stream.ts';
 import { parseSize } from '../options/size.ts';
 import { Target } from '../target/target.ts';
 import { withProgress } from '../work.ts';
-import type { ConvertJob } from './flags.ts';
+import { type ConvertJob, targetFlags } from './flags.ts';
 import { report } from './report.ts';
-import { withState } from './run.ts';
 
 /** From standard input, raw bytes of unknown number. */
 export async function fromStream(job: ConvertJob): Promise<void> {
@@ -16,15 +15,18 @@ export async function fromStream(job: ConvertJob): Promise<void> {
     throw new UsageError(
       '--verify: what came through a pipe cannot be read again; compare checksums instead',
     );
+  const notHere = {
+    '-c': flags.compress,
+    '-B': flags.backing,
+    '--bitmaps': flags.bitmaps,
+    '--salvage': flags.salvage,
+  };
+  for (const [flag, given] of Object.entries(notHere))
+    if (given !== undefined)
+      throw new UsageError(`${flag} is not for what comes through a pipe; save it to a file first`);
   checkStreamFlags(flags, terminal);
   const sparse = parseSize(flags.sparse, '-S');
-  const { noCreate, overwrite = false, cache, aio, options = [], targetImageOpts: imageOpts } = flags;
-  const target = await Target.find(
-    job.target,
-    registry,
-    { cache, aio, noCreate, overwrite, imageOpts, options },
-    terminal,
-  );
+  const target = await Target.find(job.target, registry, targetFlags(job), terminal);
   const started = performance.now();
   // Whoever feeds the pipe may never write again.
   const stop = () => void stdin.destroy(terminal.signal.reason as Error);
@@ -32,12 +34,13 @@ export async function fromStream(job: ConvertJob): Promise<void> {
   try {
     // Before the target is made: what is refused leaves nothing behind.
     const input = await openStream('convert from', flags, registry, terminal);
-    const node = await target.open(0);
+    await target.make(0);
+    const node = await target.open();
     let result: StreamInResult;
     try {
       result = await withProgress(terminal, 'convert', flags, async (work) =>
         writeFromStream(input, node, {
-          ...work,
+          ...target.watch(work),
           sparse,
           targetIsZero: target.isZero || flags.targetIsZero,
           grow: target.isZero,
@@ -52,7 +55,7 @@ export async function fromStream(job: ConvertJob): Promise<void> {
     report(job, result, performance.now() - started);
   } catch (error) {
     stdin.destroy();
-    throw withState(terminal.signal.aborted ? terminal.signal.reason : error, await target.giveUp());
+    throw await target.failed(terminal.signal.aborted ? terminal.signal.reason : error);
   } finally {
     terminal.signal.removeEventListener('abort', stop);
   }

@@ -1,19 +1,23 @@
 import type { ConvertResult } from '@blockyard/image-ops';
-import { formatBytes, formatDuration } from '../output/bytes.ts';
+import { formatBytes, formatDuration, formatExact } from '../output/bytes.ts';
 import { printable } from '../output/printable.ts';
+import type { Terminal } from '../terminal.ts';
 import type { ConvertJob } from './flags.ts';
 
 export type ConvertReport = Partial<ConvertResult> & { size: number; verified?: boolean };
 
 /** What was done: JSON, or one line for people at a terminal. */
-export function report({ source, target, terminal }: ConvertJob, result: ConvertReport, ms: number): void {
+export function report({ sources, target, terminal }: ConvertJob, result: ConvertReport, ms: number): void {
   if (terminal.json) {
+    const source = sources.length === 1 ? sources[0] : sources;
     terminal.printJson({ source, target, ...result, milliseconds: Math.round(ms) });
     return;
   }
+  tellLosses(result, terminal);
   // Scripts get silence for success, as from qemu-img.
   if (terminal.quiet || !terminal.streams.stderr.isTTY) return;
-  const { size, bytesWritten = 0, bytesOffloaded = 0, verified } = result;
+  const { size, bytesWritten = 0, bytesOffloaded = 0, bytesBacked = 0, verified } = result;
+  const moved = bytesWritten + bytesOffloaded + bytesBacked;
   const { err } = terminal;
   const seconds = ms / 1000;
   const time =
@@ -21,13 +25,28 @@ export function report({ source, target, terminal }: ConvertJob, result: Convert
   const parts = [
     `${formatBytes(bytesWritten)} written`,
     ...(bytesOffloaded > 0 ? [`${formatBytes(bytesOffloaded)} shared or copied by the kernel`] : []),
-    ...(size > bytesWritten + bytesOffloaded
-      ? [`${formatBytes(size - bytesWritten - bytesOffloaded)} zero`]
-      : []),
+    ...(bytesBacked > 0 ? [`${formatBytes(bytesBacked)} left to the backing file`] : []),
+    ...(size > moved ? [`${formatBytes(size - moved)} zero`] : []),
     time,
     ...(verified ? ['verified'] : []),
   ];
   terminal.error(
     `${err.green('done')} ${printable(target)}: ${formatBytes(size)} ${err.dim(`(${parts.join(', ')})`)}`,
   );
+}
+
+/** Ranges that people are shown; --json has all that were kept. */
+const shownRanges = 10;
+
+/** What is not in the target though it was in the source. */
+function tellLosses({ lost, bitmaps }: ConvertReport, terminal: Terminal): void {
+  for (const name of bitmaps?.skipped ?? [])
+    terminal.notice(`the bitmap '${name}' is broken and was left out`);
+  if (!lost || lost.bytes === 0) return;
+  for (const { offset, length, reason } of lost.ranges.slice(0, shownRanges))
+    terminal.notice(`${length} bytes at ${offset} could not be read and are zero now: ${reason}`);
+  const more = lost.ranges.length - shownRanges;
+  if (more > 0 || !lost.complete)
+    terminal.notice(`and ${lost.complete ? more : `${more} or more`} such ranges`);
+  terminal.notice(`${formatExact(lost.bytes)} of the disk are lost`);
 }

@@ -5,9 +5,8 @@ import { type ImageReport, info } from '@blockyard/image-ops';
 import { UsageError } from '../exit.ts';
 import { parseImage } from '../open/argument.ts';
 import { openDirect } from '../open/direct.ts';
-import { fileOptions, openSource } from '../open/source.ts';
+import { fileOptions, openSource, type SourceSettings } from '../open/source.ts';
 import { type CacheMode, cacheModes } from '../options/cache.ts';
-import type { SourceFlags } from '../options/common.ts';
 import type { Terminal } from '../terminal.ts';
 import { fullName } from './names.ts';
 
@@ -24,7 +23,7 @@ export interface NamedReport extends ImageReport {
 export async function inspectImage(
   text: string,
   registry: Registry,
-  flags: SourceFlags,
+  flags: SourceSettings,
   chain: boolean,
   terminal: Terminal,
 ): Promise<NamedReport[]> {
@@ -55,7 +54,7 @@ export async function inspectImage(
 async function inspectGraph(
   text: string,
   registry: Registry,
-  flags: SourceFlags,
+  flags: SourceSettings,
   chain: boolean,
   terminal: Terminal,
 ) {

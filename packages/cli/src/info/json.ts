@@ -24,7 +24,7 @@ export function infoJson(report: NamedReport): Record<string, unknown> {
   };
 }
 
-function snapshotJson(snapshot: SnapshotInformation): Record<string, unknown> {
+export function snapshotJson(snapshot: SnapshotInformation): Record<string, unknown> {
   return {
     ...(snapshot.icount === undefined ? {} : { icount: snapshot.icount }),
     'vm-clock-nsec': snapshot.vmClockNsec % 1e9,

@@ -33,7 +33,7 @@ export function infoText(report: NamedReport, colors: Colors): string {
   return text.join('\n');
 }
 
-function snapshotTable(snapshots: readonly SnapshotInformation[]): string[] {
+export function snapshotTable(snapshots: readonly SnapshotInformation[]): string[] {
   const rows = snapshots.map((snapshot) => [
     printable(snapshot.id),
     printable(snapshot.name),

@@ -12,9 +12,13 @@ export interface SourceSettings extends SourceFlags {
   snapshot?: string | undefined;
   /** More options for the root node, and as file.<option> for the file below it. */
   extra?: readonly (readonly [key: string, value: string])[] | undefined;
+  /** Open it for writing. */
+  writable?: boolean | undefined;
+  /** What is behind the image, whatever it names; null for nothing. Formats without backing files are left alone. */
+  backing?: BlockNode | null | undefined;
 }
 
-/** Opens an image to be read: the bytes of its disk. */
+/** Opens an image: the bytes of its disk. */
 export async function openSource(
   text: string,
   registry: Registry,
@@ -38,13 +42,14 @@ async function openWith(
   signal: AbortSignal,
 ): Promise<BlockNode> {
   const settings = { references: policyOf(flags.references), probe: flags.probe, signal };
-  const { snapshot, extra = [] } = flags;
+  const { snapshot, extra = [], writable = false, backing } = flags;
   // The types of the options are those of the driver.
   const rootFor = (driver: string, pairs = extra) => ({
     ...treeFromPairs(pairs, registry, driver),
     ...(snapshot === undefined ? {} : { snapshot: snapshotName(snapshot) }),
+    ...(backing !== undefined && registry.drivers.get(driver)?.options.backing ? { backing } : {}),
   });
-  const common = { readOnly: true, cache };
+  const common = { readOnly: !writable, cache, ...(writable ? { discard: 'unmap' as const } : {}) };
   if (image.kind === 'tree' && image.tree.driver !== undefined) {
     if (flags.format !== undefined && flags.format !== image.tree.driver) {
       throw new UsageError(`-f ${flags.format}: the graph says driver ${image.tree.driver} already`);
@@ -65,6 +70,7 @@ async function openWith(
   try {
     const format = flags.format ?? (await probeFormat(below, registry.drivers.values()));
     checkFormat(registry, format);
+    if (writable && format === 'raw' && flags.format === undefined) throw guessedRaw(below.path);
     if (snapshot !== undefined) checkSnapshots(registry, format);
     return await registry.openNode(
       {
@@ -97,6 +103,12 @@ export function fileOptions(
     ...('forceShare' in known && flags.forceShare ? { forceShare: true } : {}),
     ...file,
   };
+}
+
+/** A guest can write the header of any format into a raw image: what is changed by guess may be the wrong thing. */
+function guessedRaw(path: string): BlockError {
+  const text = `open ${path} for writing: its first bytes tell no format, so it seems to be raw; if it is, say -f raw`;
+  return new BlockError('ERR_FORMAT_REQUIRED', text, { op: 'open', path });
 }
 
 export const policyOf = (policy = 'same-directory') =>

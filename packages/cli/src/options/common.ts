@@ -7,13 +7,23 @@ export const referenceNames = ['deny', 'same-directory', 'allow'];
 
 /** Options of reading an image, as commander gives them. */
 export interface SourceFlags {
-  format?: string;
-  imageOpts?: boolean;
-  sourceCache?: string;
-  aio?: string;
-  forceShare?: boolean;
-  references?: string;
-  probe?: boolean;
+  format?: string | undefined;
+  imageOpts?: boolean | undefined;
+  sourceCache?: string | undefined;
+  aio?: string | undefined;
+  forceShare?: boolean | undefined;
+  references?: string | undefined;
+  probe?: boolean | undefined;
+}
+
+/** Options of changing an image in place. */
+export interface ImageFlags {
+  format?: string | undefined;
+  imageOpts?: boolean | undefined;
+  cache?: string | undefined;
+  aio?: string | undefined;
+  references?: string | undefined;
+  probe?: boolean | undefined;
 }
 
 export interface OutputFlags {
@@ -29,18 +39,46 @@ export interface WorkFlags {
 
 /** How an image is opened to be read. */
 export function sourceOptions(command: Command, cacheFlag = '-T, --cache <mode>'): Command {
-  return command
-    .option('-f, --format <format>', 'format of the image; without it the first bytes tell')
-    .option('--image-opts', 'the image is given as options: driver=qcow2,file.filename=vm.qcow2')
+  formatOptions(command)
     .addOption(
       new Option(cacheFlag, 'host cache for reading; none reads past it (direct)')
         .choices(cacheNames)
         .default('writeback'),
     )
+    .addOption(aioOption())
+    .option(
+      '-U, --force-share',
+      'read an image that is in use by a writer; what is read may be inconsistent',
+    );
+  return referenceOptions(command);
+}
+
+/** How an image is opened to be changed where it is. */
+export function imageOptions(command: Command): Command {
+  return referenceOptions(imageFileOptions(command, '-t, --cache <mode>'));
+}
+
+/** The same of a command that opens nothing that the image names. */
+export function imageFileOptions(command: Command, cacheFlag: string): Command {
+  return formatOptions(command)
     .addOption(
-      new Option('--aio <engine>', 'how requests reach the kernel').choices(aioNames).default('auto'),
+      new Option(cacheFlag, 'host cache; none goes past it (direct)')
+        .choices(cacheNames)
+        .default('writeback'),
     )
-    .option('-U, --force-share', 'read an image that is in use by a writer; what is read may be inconsistent')
+    .addOption(aioOption());
+}
+
+const formatOptions = (command: Command): Command =>
+  command
+    .option('-f, --format <format>', 'format of the image; without it the first bytes tell')
+    .option('--image-opts', 'the image is given as options: driver=qcow2,file.filename=vm.qcow2');
+
+const aioOption = (): Option =>
+  new Option('--aio <engine>', 'how requests reach the kernel').choices(aioNames).default('auto');
+
+export const referenceOptions = (command: Command): Command =>
+  command
     .addOption(
       new Option(
         '--references <policy>',
@@ -50,7 +88,6 @@ export function sourceOptions(command: Command, cacheFlag = '-T, --cache <mode>'
         .default('same-directory'),
     )
     .option('--probe', 'guess the format of backing files too, where the image does not record it');
-}
 
 export function outputOptions(command: Command): Command {
   return command
@@ -69,10 +106,17 @@ function checkRequests(text: string): string {
 }
 
 export function workOptions(command: Command): Command {
-  return (
-    command
-      .option('-p, --progress', 'show progress; on by itself on a terminal')
-      // Before anything is made.
-      .option('-m, --requests <count>', `requests in flight, 1 to ${mostRequests}`, checkRequests, '8')
+  // Before anything is made.
+  return progressOption(command).option(
+    '-m, --requests <count>',
+    `requests in flight, 1 to ${mostRequests}`,
+    checkRequests,
+    '8',
   );
 }
+
+export const progressOption = (command: Command): Command =>
+  command.option('-p, --progress', 'show progress; on by itself on a terminal');
+
+/** Of an option that may be given more than once. */
+export const collect = (value: string, before: string[] = []): string[] => [...before, value];

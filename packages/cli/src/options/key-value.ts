@@ -28,9 +28,24 @@ export function treeFromPairs(
   return typed(tree, specsOf(registry, driver ?? (tree.driver as string | undefined)), registry, '') as Tree;
 }
 
-/** QEMU writes 'no-flush' where the options here are named 'noFlush'. */
-const camelCase = (name: string): string =>
-  name.replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+/** QEMU writes 'no-flush' and 'cluster_size' where the options here are named 'noFlush' and 'clusterSize'. */
+export const camelCase = (name: string): string =>
+  name.replaceAll(/(?<=[a-z0-9])[-_]([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+/** Values with the types of their specs. `shown` is an option's name in errors. */
+export function typedPairs(
+  pairs: readonly (readonly [name: string, value: string])[],
+  specs: OptionSpecs,
+  registry: Registry,
+  shown: (name: string) => string,
+): Tree {
+  return Object.fromEntries(
+    pairs.map(([name, value]) => {
+      const spec = specs[name];
+      return [name, spec ? convert(value, spec, registry, shown(name)) : value];
+    }),
+  );
+}
 
 function insert(tree: Tree, [name = '', ...rest]: string[], value: string, key: string): void {
   if (['', '__proto__', 'constructor', 'prototype'].includes(name))
@@ -98,6 +113,9 @@ function convert(value: unknown, spec: OptionSpec, registry: Registry, path: str
     case 'node':
       if (text === 'null' && spec.nullable) return null;
       return registry.parseName(text);
+    case 'enum':
+      if (spec.values.includes(text)) return text;
+      throw new UsageError(`${path}: expected one of ${spec.values.join(', ')}, got '${text}'`);
     case 'any':
       throw new UsageError(`${path}: this option can only be given by a program`);
     default:

@@ -44,7 +44,7 @@ export async function findPlace(path: string, flags: PlaceFlags): Promise<Place>
     throw refuse(
       'ERR_TARGET_EXISTS',
       path,
-      'it is a block device, and what is on it would be lost; -n writes to it',
+      'it is a block device, and what is on it would be lost; say --overwrite if that is meant',
     );
   }
   if (!found.isFile()) {
