@@ -19,19 +19,28 @@ export async function main(argv: readonly string[], terminal: Terminal): Promise
 export async function start(): Promise<void> {
   let signals: ReturnType<typeof abortOnSignals> | undefined;
   const argv = process.argv.slice(2);
+  const failed = (error: Error): number => {
+    const code = reportFailure(error, terminal, Boolean(process.env.BLOCKYARD_DEBUG));
+    return argv[0] === 'compare' && code === exitCodes.failure ? exitCodes.usage : code;
+  };
   const outputFailed = (error: NodeJS.ErrnoException) => {
     // What is left to do is to stop; where nobody reads any more, without a word.
     for (const wish of lastWishes) wish();
-    if (wasReported(error)) return;
-    const code = reportFailure(error, terminal, Boolean(process.env.BLOCKYARD_DEBUG));
-    process.exit(argv[0] === 'compare' && code === exitCodes.failure ? exitCodes.usage : code);
+    if (!wasReported(error)) process.exit(failed(error));
+  };
+  // Node would end with 0.
+  const stuck = () => {
+    for (const wish of lastWishes) wish();
+    process.exitCode = failed(new Error('the work waits for what will never come; please report this'));
   };
   const terminal = new Terminal(processStreams(outputFailed), () => {
     signals ??= abortOnSignals();
     return signals.signal;
   });
   relayWarnings(terminal);
+  process.once('beforeExit', stuck);
   process.exitCode = await main(argv, terminal);
+  process.off('beforeExit', stuck);
   signals?.release();
 }
 

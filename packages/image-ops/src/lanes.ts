@@ -2,12 +2,14 @@ import { Breath } from './breath.ts';
 
 /**
  * Takes jobs in order and works on several at once, asking for the next ones ahead. After a failure nothing new is
- * started, and the promise settles only when everything that was started has.
+ * started, and the promise settles only when everything that was started has: jobs that wait for one another must be
+ * let go by `onFailure`.
  */
 export async function runLanes<T>(
   jobs: AsyncGenerator<T, void, undefined>,
   width: number,
   work: (job: T, lane: number, sequence: number) => Promise<void> | void,
+  onFailure: () => void = () => {},
 ): Promise<void> {
   let failure: { error: unknown } | undefined;
   let sequence = 0;
@@ -33,6 +35,7 @@ export async function runLanes<T>(
         if (!failure) await work(value as T, index, own);
       } catch (error) {
         failure ??= { error };
+        onFailure();
       }
     }
   };

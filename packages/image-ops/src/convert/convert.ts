@@ -69,7 +69,12 @@ export async function convert(
   };
   const plan = backing ? segmentsOverBacking(cursor, target, rules, signal) : segments(cursor, rules);
   try {
-    await runLanes(plan, cut.lanes, (segment, lane, sequence) => copier.work(segment, lane, sequence));
+    await runLanes(
+      plan,
+      cut.lanes,
+      (segment, lane, sequence) => copier.work(segment, lane, sequence),
+      () => turns?.end(),
+    );
   } finally {
     cut.release();
   }
