@@ -8,6 +8,7 @@ import { applyOutput } from '../output/apply.ts';
 import { formatBytes, formatExact } from '../output/bytes.ts';
 import { printable } from '../output/printable.ts';
 import { cliRegistry } from '../registry.ts';
+import { wholeSectors } from '../target/whole-sectors.ts';
 import type { Terminal } from '../terminal.ts';
 
 const help = `
@@ -47,7 +48,7 @@ export function define(command: Command, terminal: Terminal): void {
     const change = parseChange(size);
     await withImage(image, cliRegistry(), flags, terminal, {}, async (node) => {
       const before = node.size;
-      const after = change(before);
+      const after = wholeSectors(change(before), node.kind === 'format' ? node.driver : 'raw', terminal);
       await resize(node, image, after, flags, terminal);
       if (terminal.json) terminal.printJson({ image, before, size: node.size });
       else if (!terminal.quiet) {

@@ -3,6 +3,7 @@ import { UsageError } from '../exit.ts';
 import { checkStreamFlags, openStream } from '../open/stream.ts';
 import { parseSize } from '../options/size.ts';
 import { Target } from '../target/target.ts';
+import { wholeSectors } from '../target/whole-sectors.ts';
 import { withProgress } from '../work.ts';
 import { type ConvertJob, targetFlags } from './flags.ts';
 import { report } from './report.ts';
@@ -46,6 +47,7 @@ export async function fromStream(job: ConvertJob): Promise<void> {
           grow: target.isZero,
         }),
       );
+      if (target.isZero) await node.truncate(wholeSectors(node.size, flags.targetFormat, terminal));
     } catch (error) {
       await target.abandon(node);
       throw error;

@@ -10,6 +10,7 @@ import { formatBytes, formatExact } from '../output/bytes.ts';
 import { printable } from '../output/printable.ts';
 import { type BackingName, backingFormatMissing, openBacking } from '../target/backing.ts';
 import { Target } from '../target/target.ts';
+import { wholeSectors } from '../target/whole-sectors.ts';
 import type { Terminal } from '../terminal.ts';
 
 export interface CreateFlags {
@@ -56,7 +57,7 @@ export async function create(job: CreateJob): Promise<void> {
     terminal,
   );
   try {
-    const size = await checkBacking(job, backing, given);
+    const size = wholeSectors(await checkBacking(job, backing, given), format, terminal);
     await target.make(size);
     await target.finish();
     tell(job, size, backing);

@@ -14,6 +14,7 @@ import { NewImage } from './new-image.ts';
 import { parseTargetOptions, type TargetOptions } from './options.ts';
 import { findPlace, type Place } from './place.ts';
 import { TemporaryFile } from './temporary.ts';
+import { wholeSectors } from './whole-sectors.ts';
 
 export interface TargetFlags {
   /** 'raw', or the name of a format that images can be made of. */
@@ -121,8 +122,9 @@ export class Target {
   }
 
   /** Makes the file where there is none, and the image in it. */
-  async make(size: number): Promise<void> {
+  async make(bytes: number): Promise<void> {
     const { preallocation, file } = this.#options;
+    const size = this.#image ? wholeSectors(bytes, this.#flags.format, this.#terminal) : bytes;
     this.#image?.check(size);
     await this.#checkUnused();
     if (this.#temporary) {
