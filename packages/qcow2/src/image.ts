@@ -259,13 +259,13 @@ export class Image {
   }
 
   /** Nothing is written any more, and the image is marked so that nobody writes it before it is repaired. */
-  fail(error: BlockError): BlockError {
+  fail(reason: BlockError): BlockError {
     if (!this.#broken) {
-      this.#broken = error;
+      this.#broken = reason;
       // Where the mark cannot be made either, this error is what there is to tell.
       if (this.#header.version === 3) this.#marking = this.#markCorrupt().catch(() => {});
     }
-    return error;
+    return reason;
   }
 
   /** Finds out what the header's other tables lead to. */

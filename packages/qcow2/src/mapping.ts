@@ -178,7 +178,9 @@ export class Mapping {
           `the entry for ${offset} has the zero flag, which version 2 has not`,
           offset,
         );
-      return this.#isPlaced(offset) ? kinds.zeroPlaced : kinds.zero;
+      // Without an offset there is no telling a place at the start of a data file from none.
+      const placed = this.#isPlaced(offset) && entryOffset(this.#hi, this.#lo) !== 0;
+      return placed ? kinds.zeroPlaced : kinds.zero;
     }
     return this.#isPlaced(offset) ? kinds.data : kinds.unallocated;
   }

@@ -28,7 +28,7 @@ function cluster(options: HeaderOptions): Uint8Array {
 
 /** All that matters of a header, but for where in the file it is. */
 function meaning(header: Qcow2Header) {
-  const { extensions, featureNames, headerLength, ...fields } = header;
+  const { extensions, featureNames: _names, headerLength: _length, ...fields } = header;
   const derived = [0xe2792aca, 0x44415441, 0x6803f857];
   const kept = extensions.filter(({ type }) => !derived.includes(type));
   const sorted = kept.map(({ type, data }) => ({ type, data })).sort((a, b) => a.type - b.type);

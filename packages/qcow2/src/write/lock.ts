@@ -9,10 +9,10 @@ export class Lock {
   run<T>(work: () => Promise<T>): Promise<T> {
     const mine = this.#last ? this.#last.then(work, work) : work();
     this.#last = mine;
-    const done = () => {
+    const leave = () => {
       if (this.#last === mine) this.#last = undefined;
     };
-    mine.then(done, done);
+    mine.then(leave, leave);
     return mine;
   }
 }

@@ -47,9 +47,9 @@ interop('amending', () => {
 
   const info = (name: string) => {
     const {
-      filename,
-      children,
-      'actual-size': _,
+      filename: _filename,
+      children: _children,
+      'actual-size': _size,
       snapshots,
       ...told
     } = JSON.parse(space.img('info', '--output=json', name));

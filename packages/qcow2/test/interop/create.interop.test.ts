@@ -77,9 +77,9 @@ interop('creating', () => {
 
   const told = (name: string) => {
     const {
-      filename,
-      children,
-      'actual-size': _,
+      filename: _filename,
+      children: _children,
+      'actual-size': _size,
       ...info
     } = JSON.parse(space.img('info', '--output=json', name));
     return info;
