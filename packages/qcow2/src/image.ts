@@ -273,6 +273,12 @@ export class Image {
     await learnAreas(this, this.#overlapCheck === 'all');
   }
 
+  /** Watches less rather than what is no longer there. */
+  forgetAreas(): void {
+    this.areas.setTable(snapshotTable(this.#header).what);
+    this.areas.setSnapshots([], []);
+  }
+
   /** Takes over tables that replaced others while requests waited: the header names them already. */
   reload({ l1, refcountTable: table, reached }: Reload): void {
     this.cache.clear();

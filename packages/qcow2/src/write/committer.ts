@@ -104,7 +104,13 @@ export class Committer {
 
   #flush(): MaybePromise<void> {
     const { file, data } = this.#init;
-    if (data === file) return file.flush();
-    return Promise.all([file.flush(), data.flush()]).then(() => {});
+    return data === file ? file.flush() : flushBoth(file, data);
   }
+}
+
+/** Settles when both have. @throws the first failure */
+async function flushBoth(...files: readonly BlockNode[]): Promise<void> {
+  const done = await Promise.allSettled(files.map(async (file) => file.flush()));
+  const failed = done.find(({ status }) => status === 'rejected');
+  if (failed) throw (failed as PromiseRejectedResult).reason;
 }

@@ -94,7 +94,7 @@ export class Transition {
     });
     image.reload({ ...(l1 && { l1 }), ...(table && { refcountTable: table }), reached: counts.reached });
     // It is done, whatever cannot be read back: what is not known is not watched.
-    await image.learnAreas().catch(() => image.areas.setSnapshots([], new Set()));
+    await image.learnAreas().catch(() => image.forgetAreas());
     // Storage that is not given back is only storage.
     if (table) await this.#giveBack(why).catch(() => {});
   }
