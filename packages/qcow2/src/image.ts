@@ -1,4 +1,5 @@
 import type { BlockError, BlockNode, MaybePromise } from '@blockyard/core';
+import { extensionType } from './extensions.ts';
 import { corrupt } from './failure.ts';
 import { hasBit, incompatible } from './features.ts';
 import type { Qcow2Header } from './header.ts';
@@ -100,7 +101,11 @@ export class Image {
     this.reclaimer = new Reclaimer({ file, refcounts, allocator, generations, passes: init.passes });
     const { reclaimer } = this;
     const l1Offset = () => this.#header.l1TableOffset;
-    this.#committer = new Committer({ file, data, l1, l1Offset, cache, refcounts, reclaimer });
+    const ready = () => this.ready();
+    const reach = (end: number) => this.#room.reach(end);
+    this.#committer = new Committer({
+      ...{ file, data, l1, l1Offset, cache, refcounts, reclaimer, ready, reach },
+    });
   }
 
   watch(watcher: ClusterWatcher): void {
@@ -113,8 +118,9 @@ export class Image {
 
   /** Runs a request that changes the image. */
   change<T>(work: () => MaybePromise<T>): MaybePromise<T> {
-    const wait = this.ready();
-    return wait ? wait.then(() => this.request(work)) : this.request(work);
+    // Who runs alone meanwhile may leave the image so that nothing may be changed.
+    const wait = this.#closed ?? this.ready();
+    return wait ? wait.then(() => this.change(work)) : this.request(work);
   }
 
   /** Runs a request that looks into the tables or moves bytes that they lead to. */
@@ -193,6 +199,10 @@ export class Image {
    */
   async updateHeader(change: Partial<Qcow2Header>): Promise<void> {
     await this.ready();
+    await this.#changeHeader(change);
+  }
+
+  async #changeHeader(change: Partial<Qcow2Header>): Promise<void> {
     const next = { ...this.#header, ...change };
     this.#other = next;
     try {
@@ -237,7 +247,14 @@ export class Image {
 
   /** Cuts off what is free at the end of the file. Everything is settled. */
   async cutBack(): Promise<void> {
-    await this.#room.trim(await this.allocator.cutBack(), true);
+    const end = await this.allocator.lastUsed();
+    // What snapshots and bitmaps have is known by the refcounts alone; and those are wrong where a table is not counted.
+    const { snapshotCount, extensions } = this.#header;
+    const bitmaps = extensions.some(({ type }) => type === extensionType.bitmaps);
+    if (snapshotCount > 0 || bitmaps || end < this.areas.end()) return;
+    await this.#room.trim(end, true);
+    // What is still there is not new when it is used again.
+    if (this.file.size <= end) this.allocator.cutBack(end);
   }
 
   /** Brings everything to the file, whose end is then where it should be. Nothing more comes. */
@@ -258,12 +275,25 @@ export class Image {
     throw this.fail(corrupt(this.file, text, offset));
   }
 
+  /**
+   * What an entry gives up is counted down, and perhaps discarded and given to others: it must be guest data.
+   * @throws BlockError ERR_CORRUPT; nothing is written to the image afterwards.
+   */
+  checkGivenUp(offset: number, clusters: number): void {
+    const { clusterSize } = this.#header;
+    const hit = this.areas.hit('all', offset, offset + clusters * clusterSize);
+    if (hit === undefined && offset % clusterSize === 0) return;
+    const wrong = hit === undefined ? 'which is not the start of a cluster' : `where ${hit} is`;
+    throw this.fail(corrupt(this.file, `an L2 entry leads to ${offset}, ${wrong}`, offset));
+  }
+
   /** Nothing is written any more, and the image is marked so that nobody writes it before it is repaired. */
   fail(reason: BlockError): BlockError {
     if (!this.#broken) {
       this.#broken = reason;
       // Where the mark cannot be made either, this error is what there is to tell.
-      if (this.#header.version === 3) this.#marking = this.#markCorrupt().catch(() => {});
+      if (this.#header.version === 3)
+        this.#marking = this.#committer.between(() => this.#markCorrupt()).catch(() => {});
     }
     return reason;
   }
@@ -315,9 +345,10 @@ export class Image {
   }
 
   async #markCorrupt(): Promise<void> {
+    if (this.#other) await this.#restoreHeader();
     const { incompatibleFeatures: bits } = this.#header;
     if (hasBit(bits, incompatible.corrupt)) return;
-    await this.updateHeader({
+    await this.#changeHeader({
       incompatibleFeatures: bits | (1n << BigInt(incompatible.corrupt)),
       corrupt: true,
     });

@@ -93,6 +93,15 @@ export class MetadataAreas {
     return this.#touches(this.#inactive, start, end) ? "a snapshot's L2 table" : undefined;
   }
 
+  /** Byte after the last of all that is known. */
+  end(): number {
+    const tables = [...this.#tables, ...this.#snapshots].map(({ offset, length }) => offset + length);
+    let end = Math.max(this.#clusterSize, ...tables);
+    for (const clusters of [this.#blocks, this.#l2Tables().keys(), this.#inactive])
+      for (const cluster of clusters) end = Math.max(end, (cluster + 1) * this.#clusterSize);
+    return end;
+  }
+
   /** Whether more than one L1 entry leads to the L2 table: a small file could show endless disks that way. */
   isShared(table: number): boolean {
     return (this.#l2Tables().get(table / this.#clusterSize) ?? 0) > 1;

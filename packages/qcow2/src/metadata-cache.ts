@@ -11,6 +11,8 @@ export interface Slice {
   dirty: boolean;
   /** A copy of it is on its way to the file: reading it anew could give what was there before. */
   writing: boolean;
+  /** How often slices had been taken to be written when it was read. */
+  readonly takes: number;
   newer: Slice | undefined;
   older: Slice | undefined;
 }
@@ -31,6 +33,7 @@ export class MetadataCache {
   readonly #slices = new Map<number, Slice>();
   readonly #loading = new Map<number, Promise<Slice>>();
   #dirty: Slice[] = [];
+  #takes = 0;
   #newest: Slice | undefined;
   #oldest: Slice | undefined;
   /** Slices read from the file so far. */
@@ -80,6 +83,27 @@ export class MetadataCache {
     return this.#loading.get(offset) ?? this.#load(offset);
   }
 
+  /**
+   * Puts back what `load` gave, if it has left since: where many wait for slices, and few have room, each would be
+   * driven out by the others before its turn comes, for ever. False when it may not be what the file has now.
+   */
+  keep(slice: Slice): boolean {
+    const { offset, takes } = slice;
+    if (takes !== this.#takes || this.#slices.has(offset) || this.#loading.has(offset)) return false;
+    this.#insert(slice);
+    return true;
+  }
+
+  /** A new table begins at `offset`: what was there before is nobody's. */
+  forget(offset: number, bytes: number): void {
+    for (let at = offset; at < offset + bytes; at += this.sliceBytes) {
+      const slice = this.#slices.get(at);
+      if (!slice) continue;
+      this.#unlink(slice);
+      this.#slices.delete(at);
+    }
+  }
+
   /** A slice of which the caller is going to change bytes at once, before anything else runs. */
   touch(slice: Slice): void {
     if (slice.dirty) return;
@@ -91,6 +115,7 @@ export class MetadataCache {
   take(): Slice[] {
     const taken = this.#dirty;
     this.#dirty = [];
+    this.#takes++;
     for (const slice of taken) {
       slice.dirty = false;
       slice.writing = true;
@@ -114,6 +139,7 @@ export class MetadataCache {
   clear(): void {
     this.#slices.clear();
     this.#dirty = [];
+    this.#takes++;
     this.#newest = this.#oldest = undefined;
   }
 
@@ -125,7 +151,15 @@ export class MetadataCache {
     const bytes = new Uint8Array(this.#whole ? this.sliceBytes : have);
     this.loads++;
     const links = { newer: undefined, older: undefined };
-    const slice = { offset, bytes, view: viewOf(bytes), dirty: false, writing: false, ...links };
+    const slice = {
+      offset,
+      bytes,
+      view: viewOf(bytes),
+      dirty: false,
+      writing: false,
+      takes: this.#takes,
+      ...links,
+    };
     const read = this.#file.read(offset, have < bytes.length ? bytes.subarray(0, have) : bytes);
     if (!(read instanceof Promise)) return this.#insert(slice);
     const loading = read.then(

@@ -78,11 +78,22 @@ export class Allocator {
     this.#host.freed(cluster);
   }
 
-  /** Forgets that what is free at the end was ever used, since the file is going to be cut off there. */
-  async cutBack(): Promise<number> {
+  /** Byte after the last cluster that is in use. */
+  async lastUsed(): Promise<number> {
     const { refcounts } = this;
-    while (this.#end > 0 && (await refcounts.get(this.#end - 1)) === 0) this.#end--;
-    return this.end;
+    let end = this.#end;
+    while (end > 0 && (await refcounts.get(end - 1)) === 0) end--;
+    return end * refcounts.clusterSize;
+  }
+
+  /** The file was cut off there. */
+  cutBack(end: number): void {
+    this.#end = end / this.refcounts.clusterSize;
+  }
+
+  /** Nobody puts anything more into the cluster, though it still counts as in use. */
+  abandoned(cluster: number): void {
+    this.#host.freed(cluster);
   }
 
   /** Other tables count from now on, and clusters before `reached` may have been written. */

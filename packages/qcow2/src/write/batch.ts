@@ -34,6 +34,12 @@ export class Batch {
     return this.#parts.length === 0;
   }
 
+  /** Byte of the file after all of it. */
+  get end(): number {
+    const last = this.#parts.at(-1);
+    return last ? last.offset + last.bytes.length : 0;
+  }
+
   /** Settles when all that was started has. @throws the first failure */
   async write(): Promise<void> {
     const done = await Promise.allSettled(

@@ -15,6 +15,10 @@ export interface CommitterInit {
   cache: MetadataCache;
   refcounts: Refcounts;
   reclaimer: Reclaimer;
+  /** @throws where nothing may be written any more */
+  ready(): MaybePromise<void>;
+  /** Makes `file` long enough. */
+  reach(end: number): MaybePromise<void>;
 }
 
 /**
@@ -59,6 +63,8 @@ export class Committer {
 
   async #run(): Promise<void> {
     const { file, l1, cache, refcounts, reclaimer } = this.#init;
+    // Who had the lock before may have found damage, or failed to change the header.
+    await this.#init.ready();
     const released = reclaimer.take();
     const slices = cache.take();
     const counts = refcounts.cache.take();
@@ -80,6 +86,8 @@ export class Committer {
         ...slices,
         ...sectors.map((sector) => ({ offset: at + sector.at, bytes: sector.bytes })),
       ]);
+      // The file may have ended within a refcount block.
+      await this.#init.reach(first.end);
       await first.write();
       await this.#flush();
       for (const later of [second, third]) {

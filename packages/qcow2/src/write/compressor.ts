@@ -72,8 +72,9 @@ export class Compressor {
       const host = await this.#packer.add(encoded);
       try {
         options.signal?.throwIfAborted();
-        const slice = this.#entries.hit(offset) ?? (await this.#entries.load(offset));
-        this.#linker.compressed(slice, this.#entries.index(offset), host, encoded.length);
+        await this.#entries.with(offset, (slice) =>
+          this.#linker.compressed(slice, this.#entries.index(offset), host, encoded.length),
+        );
       } catch (error) {
         await this.#packer.giveBack(host, encoded.length).catch(() => {});
         throw error;

@@ -42,12 +42,16 @@ export class Entries {
     return Math.floor(offset / this.coverage);
   }
 
-  /** The slice with the entry for `offset`, in a table that is this disk's own. After a promise, ask again. */
-  slice(offset: number): MaybePromise<Slice> {
+  /**
+   * The slice with the entry for `offset`, in a table that is this disk's own. After a promise, ask again at once, with
+   * what it gave.
+   */
+  slice(offset: number, loaded?: Slice): MaybePromise<Slice> {
     const making = this.tables.own(this.l1Index(offset));
     if (making) return making.then(() => this.slice(offset));
     const at = this.#sliceOffset(offset);
-    return this.#image.cache.hit(at) ?? this.#image.cache.load(at);
+    const { cache } = this.#image;
+    return cache.hit(at) ?? (loaded?.offset === at && cache.keep(loaded) ? loaded : cache.load(at));
   }
 
   /** The same if that needs no waiting, and what is there is this disk's own. */
@@ -61,12 +65,12 @@ export class Entries {
       : undefined;
   }
 
-  /** Waits until `hit` finds it. */
-  async load(offset: number): Promise<Slice> {
-    for (;;) {
-      const slice = this.hit(offset);
-      if (slice) return slice;
-      await this.slice(offset);
+  /** Does `work` with the slice as soon as it is here, and at once: after any wait it may have left memory again. */
+  async with<T>(offset: number, work: (slice: Slice) => T): Promise<T> {
+    for (let loaded: Slice | undefined; ; ) {
+      const slice = this.hit(offset) ?? this.slice(offset, loaded);
+      if (!(slice instanceof Promise)) return work(slice);
+      loaded = await slice;
     }
   }
 

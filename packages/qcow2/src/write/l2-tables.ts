@@ -14,7 +14,7 @@ export class L2Tables {
   own(index: number): Promise<void> | undefined {
     const { l1 } = this.#image;
     if (l1.at(index) !== 0 && l1.isCopied(index)) {
-      this.#check(index);
+      this.check(index);
       return undefined;
     }
     let making = this.#making.get(index);
@@ -27,13 +27,13 @@ export class L2Tables {
 
   /** Written whole before the L1 table leads there: an entry may then reach the file before or after it. */
   async #make(index: number): Promise<void> {
-    const { l1, file, header, allocator, areas, reclaimer } = this.#image;
+    const { l1, file, header, allocator, areas, reclaimer, cache } = this.#image;
     const old = l1.at(index);
     const bytes = file.memory.allocate(header.clusterSize, file.limits.optMemAlignment);
     try {
       if (old === 0) bytes.fill(0);
       else {
-        this.#check(index);
+        this.check(index);
         if (old + bytes.length > file.size)
           throw truncated(file, `the end of the L2 table of L1 entry ${index}`, old, file.size);
         await file.read(old, bytes);
@@ -45,6 +45,8 @@ export class L2Tables {
         await allocator.free(offset, 1);
         throw error;
       }
+      // A table that was given up may have been here.
+      cache.forget(offset, bytes.length);
       l1.set(index, offset, true);
       areas.addL2(offset);
       if (old === 0) return;
@@ -55,7 +57,8 @@ export class L2Tables {
     }
   }
 
-  #check(index: number): void {
+  /** @throws BlockError where no L2 table can be where the L1 entry leads */
+  check(index: number): void {
     const { l1, file, header, areas } = this.#image;
     const table = l1.at(index);
     const what = `the L2 table of L1 entry ${index}`;

@@ -1,7 +1,7 @@
 import { alignUp } from '@blockyard/core';
 import type { Image } from '../image.ts';
 import { L1Table } from '../l1.ts';
-import { readTable, snapshotTable, type Table } from '../tables.ts';
+import { checkTable, maxTableBytes, readTable, snapshotTable, type Table } from '../tables.ts';
 import { readEntries } from './snapshot-table.ts';
 
 /**
@@ -21,7 +21,9 @@ export async function learnAreas(image: Image, inactive: boolean): Promise<void>
     const table = { what: `the L1 table of snapshot ${id}`, offset, length: l1Size * 8 };
     if (l1Size === 0) continue;
     tables.push(table);
-    if (inactive) for (const found of new L1Table(await readTable(file, table)).used()) l2.add(found);
+    if (!inactive) continue;
+    checkTable(file, header.clusterSize, table, maxTableBytes.l1);
+    for (const found of new L1Table(await readTable(file, table)).used()) l2.add(found);
   }
   areas.setSnapshots(tables, l2);
 }

@@ -1,5 +1,4 @@
 import { CompressedDescriptor } from '../descriptor.ts';
-import { corrupt } from '../failure.ts';
 import type { Image } from '../image.ts';
 import type { Slice } from '../metadata-cache.ts';
 import { compressedFlag, type Entries, zeroFlag } from './entries.ts';
@@ -57,17 +56,13 @@ export class Linker {
       const offset = this.#descriptor.offset(hi, lo);
       const first = Math.floor(offset / clusterSize);
       const last = Math.floor((offset + this.#descriptor.stored(hi, lo) - 1) / clusterSize);
+      this.#image.checkGivenUp(first * clusterSize, last - first + 1);
       reclaimer.release(first * clusterSize, last - first + 1, why);
       return;
     }
     const place = entries.place(slice, index);
     if (place === 0 || header.externalData) return;
-    if (place % header.clusterSize !== 0)
-      throw corrupt(
-        this.#image.file,
-        `an L2 entry leads to ${place}, which is not the start of a cluster`,
-        place,
-      );
+    this.#image.checkGivenUp(place, 1);
     reclaimer.release(place, 1, why);
   }
 }

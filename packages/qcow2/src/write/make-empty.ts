@@ -5,6 +5,7 @@ import type { Image } from '../image.ts';
 import { entryOffset } from '../l1.ts';
 import { readTable } from '../tables.ts';
 import { compressedFlag } from './entries.ts';
+import { L2Tables } from './l2-tables.ts';
 
 /**
  * Gives up every cluster of the disk, so that it shows what is behind it; the file becomes as short as what is left
@@ -13,6 +14,7 @@ import { compressedFlag } from './entries.ts';
 export function makeEmpty(image: Image, { signal }: RequestOptions = {}): Promise<void> {
   return image.exclusive(async () => {
     const { l1, header, file, reclaimer, areas } = image;
+    const tables = new L2Tables(image);
     try {
       for (
         let index = l1.nextUsed(0, l1.length);
@@ -20,6 +22,7 @@ export function makeEmpty(image: Image, { signal }: RequestOptions = {}): Promis
         index = l1.nextUsed(index + 1, l1.length)
       ) {
         signal?.throwIfAborted();
+        tables.check(index);
         const offset = l1.at(index);
         const length = header.clusterSize;
         const table = await readTable(file, { what: 'an L2 table', offset, length });
@@ -37,8 +40,15 @@ export function makeEmpty(image: Image, { signal }: RequestOptions = {}): Promis
   });
 }
 
+/** All of it or, where an entry leads to what is no guest data, nothing. */
 function releaseAll(image: Image, table: Uint8Array): void {
-  const { header, reclaimer } = image;
+  for (const [offset, clusters] of clustersOf(image, table)) image.checkGivenUp(offset, clusters);
+  for (const [offset, clusters] of clustersOf(image, table))
+    image.reclaimer.release(offset, clusters, 'request');
+}
+
+/** Offset and number of the clusters that each entry leads to. */
+function* clustersOf({ header }: Image, table: Uint8Array): Generator<[offset: number, clusters: number]> {
   const { clusterSize } = header;
   const descriptor = new CompressedDescriptor(header.clusterBits);
   const view = viewOf(table);
@@ -50,8 +60,7 @@ function releaseAll(image: Image, table: Uint8Array): void {
       const start = descriptor.offset(hi, lo);
       const first = Math.floor(start / clusterSize);
       const last = Math.floor((start + descriptor.stored(hi, lo) - 1) / clusterSize);
-      reclaimer.release(first * clusterSize, last - first + 1, 'request');
-    } else if (!header.externalData && entryOffset(hi, lo) !== 0)
-      reclaimer.release(entryOffset(hi, lo), 1, 'request');
+      yield [first * clusterSize, last - first + 1];
+    } else if (!header.externalData && entryOffset(hi, lo) !== 0) yield [entryOffset(hi, lo), 1];
   }
 }

@@ -47,17 +47,15 @@ export class Planner {
     const end = inCluster + length;
     plan.way = this.#way(slice, first, inCluster, Math.min(end, clusterSize));
     plan.host = this.#entries.place(slice, first) + inCluster;
-    if (plan.way !== ways.fresh) this.#check(plan.host, offset);
+    this.#check(plan.way, slice, first, plan.host, offset);
     let clusters = 1;
     while (clusters < left && clusters * clusterSize < end) {
       const index = first + clusters;
       const stop = Math.min(clusterSize, end - clusters * clusterSize);
       if (this.#way(slice, index, 0, stop) !== plan.way) break;
-      if (plan.way !== ways.fresh) {
-        const host = this.#entries.place(slice, index);
-        if (host !== plan.host - inCluster + clusters * clusterSize) break;
-        this.#check(host, offset + clusters * clusterSize - inCluster);
-      }
+      const host = this.#entries.place(slice, index);
+      if (plan.way !== ways.fresh && host !== plan.host - inCluster + clusters * clusterSize) break;
+      this.#check(plan.way, slice, index, host, offset + clusters * clusterSize - inCluster);
       clusters++;
     }
     plan.clusters = clusters;
@@ -73,7 +71,9 @@ export class Planner {
   }
 
   /** A cluster that the image placed must be a possible one, whatever made the image. */
-  #check(host: number, offset: number): void {
+  #check(way: Plan['way'], slice: Slice, index: number, host: number, offset: number): void {
+    // What is given up is checked too: it must not turn out to be wrong when a part of the clusters is linked.
+    if (!this.#entries.isPlaced(slice, index)) return;
     const { header, file } = this.#image;
     const cluster = alignDown(host, 512);
     const inCluster = offset % header.clusterSize;
@@ -83,6 +83,7 @@ export class Planner {
         `the entry for ${offset} places it at ${cluster}, which is not the start of a cluster`,
         offset,
       );
+    if (way === ways.fresh) return;
     if (header.externalData) {
       if (header.rawExternalData && host !== offset)
         throw corrupt(file, `the entry for ${offset} places it at ${host} of a raw data file`, offset);

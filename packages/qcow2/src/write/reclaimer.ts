@@ -98,13 +98,17 @@ export class Reclaimer {
 
   /** Tells the file below of those that nothing else refers to, while they still count as in use. */
   async #discard(offset: number, clusters: number): Promise<void> {
-    const { file, refcounts } = this.#init;
+    const { file, refcounts, allocator } = this.#init;
     const { clusterSize } = refcounts;
     const first = offset / clusterSize;
     let start = first;
     for (let at = first; at <= first + clusters; at++) {
       const sole = at < first + clusters && (await refcounts.get(at)) === 1;
-      if (sole) continue;
+      if (sole) {
+        // Compressed data might come to lie in what is left of it.
+        allocator.abandoned(at);
+        continue;
+      }
       const end = Math.min(at * clusterSize, file.size);
       if (at > start && end > start * clusterSize)
         await Promise.resolve(file.discard(start * clusterSize, end - start * clusterSize)).catch(() => {});

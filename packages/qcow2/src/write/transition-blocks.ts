@@ -55,6 +55,10 @@ export class TransitionBlocks {
     return this.#now.length;
   }
 
+  has(index: number): boolean {
+    return index < this.#now.length && this.#now[index] !== 0;
+  }
+
   get changed(): boolean {
     return this.#changed.size > 0;
   }

@@ -1,4 +1,4 @@
-import type { BlockNode, MaybePromise } from '@blockyard/core';
+import type { BlockError, BlockNode, MaybePromise } from '@blockyard/core';
 import { corrupt, notPossible, tooLarge } from '../failure.ts';
 import { maxTableBytes } from '../tables.ts';
 import { type RefcountCodec, refcountCodec } from './refcount-codec.ts';
@@ -90,6 +90,8 @@ export class TransitionRefcounts {
     const end = Math.floor((offset + bytes - 1) / this.#clusterSize) + 1;
     for (let cluster = Math.floor(offset / this.#clusterSize); cluster < end; ) {
       const index = Math.floor(cluster / this.perBlock);
+      // An entry may lead anywhere: nothing is made for it.
+      if (!this.#blocks.has(index)) throw this.#notCounted(cluster, what);
       const view = this.#blocks.changing(index) ?? (await this.#blocks.change(index));
       const stop = Math.min(end, (index + 1) * this.perBlock);
       for (; cluster < stop; cluster++) this.#changeIn(view, cluster, delta, what);
@@ -173,12 +175,16 @@ export class TransitionRefcounts {
     for (const offset of blocks) yield { offset, length: this.#clusterSize };
   }
 
+  #notCounted(cluster: number, what: string): BlockError {
+    const offset = cluster * this.#clusterSize;
+    return corrupt(this.#file, `the cluster at ${offset} is used by ${what}, and its refcount is 0`, offset);
+  }
+
   #changeIn(view: DataView, cluster: number, delta: 1 | -1, what: string): void {
     const index = cluster % this.perBlock;
     const count = this.#codec.get(view, index);
     const offset = cluster * this.#clusterSize;
-    if (count === 0)
-      throw corrupt(this.#file, `the cluster at ${offset} is used by ${what}, and its refcount is 0`, offset);
+    if (count === 0) throw this.#notCounted(cluster, what);
     if (delta > 0 && count >= this.#codec.max) {
       throw notPossible(
         this.#file,

@@ -60,12 +60,20 @@ export class TransitionTables {
         length += bytes;
         continue;
       }
-      if (length > 0) await this.#counts.change(what, start, length, delta);
-      if (isCompressed) await this.#counts.change(what, offset, bytes, delta);
+      if (length > 0) await this.#change(what, start, length, delta);
+      if (isCompressed) await this.#change(what, offset, bytes, delta);
       start = offset;
       length = isCompressed ? 0 : bytes;
     }
-    if (length > 0) await this.#counts.change(what, start, length, delta);
+    if (length > 0) await this.#change(what, start, length, delta);
+  }
+
+  /** Who gives up a table in the belief that it is data would leave the image without it. */
+  async #change(what: string, offset: number, bytes: number, delta: 1 | -1): Promise<void> {
+    const hit = delta < 0 ? this.#image.areas.hit('all', offset, offset + bytes) : undefined;
+    if (hit)
+      throw corrupt(this.#image.file, `an entry of ${what} leads to ${offset}, where ${hit} is`, offset);
+    await this.#counts.change(what, offset, bytes, delta);
   }
 
   /** Gives each entry the flag that it is to have: whether what it refers to is nobody else's. Whether any changed. */

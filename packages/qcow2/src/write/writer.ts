@@ -60,10 +60,15 @@ export class Writer {
   async #writeParts(offset: number, length: number, from: IoData, options: WriteOptions): Promise<void> {
     const flight = new Flight(mostInFlight);
     try {
+      let loaded: Slice | undefined;
       for (let done = 0; done < length && !flight.failed; ) {
         if (flight.full) await flight.room();
         const at = offset + done;
-        const slice = this.#entries.hit(at) ?? (await this.#entries.load(at));
+        const slice = this.#entries.hit(at) ?? this.#entries.slice(at, loaded);
+        if (slice instanceof Promise) {
+          loaded = await slice;
+          continue;
+        }
         const plan = this.#plan;
         this.#planner.fill(plan, slice, at, length - done);
         if (plan.way === ways.inPlace) {
@@ -143,11 +148,16 @@ export class Writer {
     const { clusterSize, unit } = this.#entries;
     const firstByte = reserved.first * clusterSize;
     const lastByte = reserved.end * clusterSize;
-    const slice = this.#entries.hit(start) ?? (await this.#entries.load(start));
-    // A new place has to hold all that the old one had.
-    const whole = (cluster: number) => !own && this.#holdsMore(slice, cluster * clusterSize);
-    const from0 = whole(reserved.first) ? firstByte : alignDown(start, unit);
-    const wanted = whole(reserved.end - 1) ? lastByte : alignUp(end, unit);
+    const [from0, wanted] = await this.#entries.with(start, (slice) => {
+      // A new place has to hold all that the old one had.
+      const whole = (cluster: number) => !own && this.#holdsMore(slice, cluster * clusterSize);
+      // A unit that is in this place already keeps its other bytes, which others may be writing just now.
+      const there = (offset: number) => own && this.#isThere(slice, offset);
+      return [
+        whole(reserved.first) ? firstByte : there(start) ? start : alignDown(start, unit),
+        whole(reserved.end - 1) ? lastByte : there(end - 1) ? end : alignUp(end, unit),
+      ] as const;
+    });
     // An external data file ends where the disk does.
     const to = this.#image.header.externalData ? Math.max(end, Math.min(wanted, this.#size())) : wanted;
     const blank = taken.fresh;
@@ -173,7 +183,7 @@ export class Writer {
       this.#surroundings.release(head);
       this.#surroundings.release(tail);
     }
-    this.#link(placing, this.#entries.hit(start) ?? (await this.#entries.load(start)), from0, wanted);
+    await this.#entries.with(start, (slice) => this.#link(placing, slice, from0, wanted));
   }
 
   /** Whether the cluster has data of its own besides the unit that is written. */
@@ -181,6 +191,13 @@ export class Writer {
     if (!this.#entries.extended) return false;
     const index = this.#entries.index(offset);
     return this.#entries.isCompressed(slice, index) || this.#entries.allocated(slice, index) !== 0;
+  }
+
+  #isThere(slice: Slice, offset: number): boolean {
+    const { extended, clusterSize, unit } = this.#entries;
+    if (!extended) return false;
+    const bit = Math.floor((offset % clusterSize) / unit);
+    return ((this.#entries.allocated(slice, this.#entries.index(offset)) >>> bit) & 1) === 1;
   }
 
   #link({ reserved, taken, own }: Placing, slice: Slice, from: number, to: number): void {

@@ -1,5 +1,6 @@
 import { alignDown, alignUp, BlockError, type MaybePromise, type ZeroOptions } from '@blockyard/core';
 import type { Image } from '../image.ts';
+import type { Slice } from '../metadata-cache.ts';
 import type { Busy } from './busy.ts';
 import type { Entries } from './entries.ts';
 import type { Linker } from './linker.ts';
@@ -83,13 +84,14 @@ export class Zeroer {
       const { isHole } = this.#init;
       if (!image.header.rawExternalData && (await isHole(start, from)) && (await isHole(to, end))) {
         const own = await isHole(from, to);
-        const slice = entries.hit(start) ?? (await entries.load(start));
         const index = entries.index(start);
         const inCluster = start % clusterSize;
-        if (own || !entries.extended || !entries.isCompressed(slice, index)) {
+        const done = await entries.with(start, (slice) => {
+          if (!own && entries.extended && entries.isCompressed(slice, index)) return false;
           edit(slice, index, unitMask(inCluster, inCluster + unit, unit));
-          return;
-        }
+          return true;
+        });
+        if (done) return;
       }
     } finally {
       busy.release(reserved);
@@ -203,6 +205,7 @@ export class Zeroer {
   ): Promise<void> {
     const { entries, busy, image } = this.#init;
     const { clusterSize, unit } = entries;
+    let loaded: Slice | undefined;
     for (let at = start; at < end; ) {
       options.signal?.throwIfAborted();
       if (skipHoles && image.l1.at(entries.l1Index(at)) === 0) {
@@ -210,7 +213,11 @@ export class Zeroer {
         continue;
       }
       const cluster = Math.floor(at / clusterSize);
-      let slice = entries.hit(at) ?? (await entries.load(at));
+      const slice = entries.hit(at) ?? entries.slice(at, loaded);
+      if (slice instanceof Promise) {
+        loaded = await slice;
+        continue;
+      }
       const index = entries.index(at);
       const wanted = Math.min(entries.left(slice, index), Math.ceil(end / clusterSize) - cluster);
       const clusters = busy.free(cluster, cluster + wanted);
@@ -218,26 +225,28 @@ export class Zeroer {
         await busy.wait(cluster);
         continue;
       }
+      const partial: number[] = [];
+      const change = (slice: Slice) => {
+        for (let i = 0; i < clusters; i++) {
+          const first = (cluster + i) * clusterSize;
+          const mask = unitMask(Math.max(at, first) - first, Math.min(end - first, clusterSize), unit);
+          // Of a compressed cluster a part cannot be flagged.
+          if (entries.extended && mask !== 0xffffffff && entries.isCompressed(slice, index + i))
+            partial.push(first);
+          else edit(slice, index + i, mask);
+        }
+      };
       if (below) {
         // Who places a cluster anew meanwhile would have its bytes destroyed afterwards.
         const reserved = busy.reserve(cluster, cluster + clusters);
         try {
           const stop = Math.min(end, (cluster + clusters) * clusterSize, image.data.size);
           if (stop > at) await below(at, stop - at);
-          slice = entries.hit(at) ?? (await entries.load(at));
+          await entries.with(at, change);
         } finally {
           busy.release(reserved);
         }
-      }
-      const partial: number[] = [];
-      for (let i = 0; i < clusters; i++) {
-        const first = (cluster + i) * clusterSize;
-        const mask = unitMask(Math.max(at, first) - first, Math.min(end - first, clusterSize), unit);
-        // Of a compressed cluster a part cannot be flagged.
-        if (entries.extended && mask !== 0xffffffff && entries.isCompressed(slice, index + i))
-          partial.push(first);
-        else edit(slice, index + i, mask);
-      }
+      } else change(slice);
       for (const first of partial) {
         const from = Math.max(at, first);
         await this.#bytes(from, Math.min(end, first + clusterSize) - from, options);
