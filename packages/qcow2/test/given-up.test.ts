@@ -1,7 +1,8 @@
-import type { BlockNode } from '@blockyard/core';
+import type { BlockDriver, BlockNode } from '@blockyard/core';
 import { describe, expect, it } from 'vitest';
+import { qcow2 } from '../src/index.ts';
 import { ImageBuilder } from './support/image-builder.ts';
-import { openNode } from './support/open.ts';
+import { inMemory, openNode, registry } from './support/open.ts';
 
 const cluster = 65536;
 const copied = 1n << 63n;
@@ -56,6 +57,21 @@ describe('what an entry leads to is not given up', () => {
       );
       await expect(node.features.snapshots?.create('a')).rejects.toMatchObject({ code: 'ERR_CORRUPT' });
       await node.close();
+    },
+  );
+});
+
+describe('a zero cluster with a place', () => {
+  it.each([(builder: ImageBuilder) => builder.l1Offset, (builder: ImageBuilder) => builder.l2Offset(0)])(
+    'that is a table is not zeroed for version 2 (%#)',
+    async (place) => {
+      const image = hostile((builder) => copied | BigInt(place(builder)) | 1n);
+      const before = image.slice();
+      const driver = qcow2() as unknown as BlockDriver;
+      const file = await registry.openNode(inMemory(image));
+      await expect(driver.amend?.(file, { compat: '0.10' })).rejects.toMatchObject({ code: 'ERR_CORRUPT' });
+      await file.close();
+      expect(Buffer.compare(image, before)).toBe(0);
     },
   );
 });

@@ -1,7 +1,8 @@
 import { type AmendOptions, type BlockNode, checkOptions } from '@blockyard/core';
+import { checkImage } from '../check/check-image.ts';
 import { repairDirty } from '../check/repair-dirty.ts';
 import { createOptions } from '../create/options.ts';
-import { badOption, marked, notPossible, unsupported } from '../failure.ts';
+import { badOption, corrupt, marked, notPossible, unsupported } from '../failure.ts';
 import { autoclear } from '../features.ts';
 import type { Qcow2Header } from '../header.ts';
 import { readHeader } from '../read-header.ts';
@@ -35,12 +36,20 @@ export async function amend(
   const refcountBits = wanted.refcountBits ?? header.refcountBits;
   checkWidth(file, refcountBits);
   check(file, header, wanted, version);
+  if (version !== header.version || refcountBits !== header.refcountBits) await refuseDamaged(file, work);
   if (version < header.version) await checkDowngrade(file, header, refcountBits);
   if (version > header.version) header = await upgrade(file, header);
   header = await changeWidth(file, header, refcountBits);
   const next = changed(header, wanted);
   if (next) await writeHeader(file, header, next);
   if (version < header.version) await downgrade(file, next ?? header, work);
+}
+
+/** What is rewritten by way of tables that cannot be relied on takes something else's place. */
+async function refuseDamaged(file: BlockNode, { signal }: AmendOptions): Promise<void> {
+  const { corruptions, checkErrors, findings } = await checkImage(file, { signal });
+  if (corruptions + checkErrors > 0)
+    throw corrupt(file, `it cannot be amended before it is repaired (check -r all): ${findings[0]}`);
 }
 
 const rebase = 'rebase the image';
