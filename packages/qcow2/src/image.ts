@@ -84,7 +84,7 @@ export class Image {
     this.#header = header;
     this.#overlapCheck = init.overlapCheck;
     this.#room = new Room(file);
-    this.#dataRoom = data === file ? this.#room : new Room(data);
+    this.#dataRoom = data === file ? this.#room : new Room(data, false);
     const table = new RefcountTable(header.refcountTableOffset, init.refcountTable);
     const refcounts = new Refcounts(file, header, table);
     this.refcounts = refcounts;
@@ -204,16 +204,15 @@ export class Image {
 
   async #changeHeader(change: Partial<Qcow2Header>): Promise<void> {
     const next = { ...this.#header, ...change };
-    this.#other = next;
     try {
       await writeHeader(this.file, this.#header, next);
     } catch (error) {
+      this.#other = next;
       // Who changes something next tries again.
       await this.#restoreHeader().catch(() => {});
       throw error;
     }
     this.#header = next;
-    this.#other = undefined;
   }
 
   /** The image can be changed, perhaps after a wait. @throws BlockError where it cannot */
@@ -242,7 +241,9 @@ export class Image {
 
   /** Makes the file that holds guest data long enough; undefined when it is. */
   reach(end: number): MaybePromise<void> {
-    return this.#dataRoom.reach(end);
+    if (this.data.size >= end) return undefined;
+    // A data file becomes as long as the disk, in one step: it may be the disk by itself.
+    return this.#dataRoom.reach(this.data === this.file ? end : Math.max(end, this.#header.size));
   }
 
   /** Cuts off what is free at the end of the file. Everything is settled. */

@@ -134,7 +134,8 @@ export function refcountBlocks(table: Uint8Array, clusterSize: number): Float64A
   const view = new DataView(table.buffer, table.byteOffset, table.byteLength);
   const found: number[] = [];
   for (let at = 0; at + 8 <= table.length; at += 8) {
-    const lo = view.getUint32(at + 4);
+    // Bits 0 to 8 are reserved.
+    const lo = (view.getUint32(at + 4) & 0xfffffe00) >>> 0;
     const offset = view.getUint32(at) * 2 ** 32 + lo;
     if (offset !== 0 && Number.isSafeInteger(offset) && lo % clusterSize === 0) found.push(offset);
   }

@@ -146,11 +146,12 @@ export class Qcow2Node extends BlockNode {
 
   #makeFeatures(): ImageFeatures {
     const guest = this.#guest;
-    const { clusterSize } = this.header;
-    if (!guest) return { clusterSize, bitmaps: this.#parts.bitmaps };
+    const { clusterSize, extendedL2 } = this.header;
+    const sizes = { clusterSize, ...(extendedL2 ? { subclusterSize: clusterSize / 32 } : {}) };
+    if (!guest) return { ...sizes, bitmaps: this.#parts.bitmaps };
     const { image, bitmaps } = guest;
     return {
-      clusterSize,
+      ...sizes,
       snapshots: new Snapshots(image, bitmaps),
       bitmaps,
       changeBacking: (backingFile, backingFormat) =>

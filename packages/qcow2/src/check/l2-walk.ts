@@ -3,6 +3,7 @@ import { CompressedDescriptor } from '../descriptor.ts';
 import type { Qcow2Header } from '../header.ts';
 import { entryOffset } from '../l1.ts';
 import type { ClusterSet } from './cluster-set.ts';
+import type { Overlaps } from './overlaps.ts';
 import type { References } from './references.ts';
 import type { Report } from './report.ts';
 
@@ -22,11 +23,19 @@ export class L2Walk {
   readonly #references: References;
   /** Clusters whose refcount in the file is 1. */
   readonly #sole: ClusterSet;
+  readonly #overlaps: Overlaps;
   readonly #descriptor: CompressedDescriptor;
   /** The cluster after that of the last entry that has one: where a table that is not fragmented goes on. */
   #next = 0;
 
-  constructor(header: Qcow2Header, report: Report, references: References, sole: ClusterSet) {
+  constructor(
+    header: Qcow2Header,
+    report: Report,
+    references: References,
+    sole: ClusterSet,
+    overlaps: Overlaps,
+  ) {
+    this.#overlaps = overlaps;
     this.#header = header;
     this.#report = report;
     this.#references = references;
@@ -123,7 +132,8 @@ export class L2Walk {
     report.fragmentedClusters += active;
     const offset = this.#descriptor.offset(hi, lo);
     const stored = this.#descriptor.stored(hi, lo);
-    this.#references.range(offset, stored, times, () => `the compressed data of ${this.#entry(table, at)}`);
+    const what = () => `the compressed data of ${this.#entry(table, at)}`;
+    if (this.#references.range(offset, stored, times, what)) this.#overlaps.tolerate(offset, stored, times);
   }
 
   #misplaced(view: DataView, at: number, offset: number, table: number, times: number): void {

@@ -46,6 +46,11 @@ export class RefcountStructure {
     return this.#tableThere;
   }
 
+  /** Whether an entry of the refcount table takes it for a block. */
+  isBlock(cluster: number): boolean {
+    return this.#taken.has(cluster);
+  }
+
   /** Whether there is a block for the cluster. */
   counts(cluster: number): boolean {
     return this.#blocks.has(Math.floor(cluster / this.perBlock));
@@ -89,11 +94,12 @@ export class RefcountStructure {
   }
 
   /** After everything else was counted: a block that anything else lies on is of no use. */
-  count(references: References): void {
+  count(references: References, isTable: (range: { offset: number; length: number; times: number }) => void): void {
     const { clusterSize, refcountTableOffset, refcountTableClusters } = this.#header;
-    const tableBytes = refcountTableClusters * clusterSize;
-    this.#tableThere = references.range(refcountTableOffset, tableBytes, 1, () => 'the refcount table');
-    if (!this.#tableThere) this.#report.needsRebuild = true;
+    const table = { offset: refcountTableOffset, length: refcountTableClusters * clusterSize, times: 1 };
+    this.#tableThere = references.range(table.offset, table.length, 1, () => 'the refcount table');
+    if (this.#tableThere) isTable(table);
+    else this.#report.needsRebuild = true;
     for (const offset of this.#counted) {
       references.counts.add(offset / clusterSize, 1);
       const count = references.counts.get(offset / clusterSize);

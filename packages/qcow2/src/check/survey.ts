@@ -8,6 +8,7 @@ import { maxTableBytes } from '../tables.ts';
 import { ClusterSet } from './cluster-set.ts';
 import { Counts } from './counts.ts';
 import { copiedText, L2Walk } from './l2-walk.ts';
+import { Overlaps } from './overlaps.ts';
 import type { Progress } from './progress.ts';
 import { readPieces, readRange } from './read-ahead.ts';
 import { RefcountStructure } from './refcount-structure.ts';
@@ -36,6 +37,7 @@ export class Survey {
   readonly #progress: Progress;
   /** Counted together: a hostile image has very many of them at one place. */
   readonly #tables: Range[] = [];
+  readonly #overlaps: Overlaps;
 
   constructor(
     file: BlockNode,
@@ -51,22 +53,33 @@ export class Survey {
     this.#progress = progress;
     this.structure = new RefcountStructure(file, header, report);
     this.#references = new References(this.counts, report, header.clusterSize, file.size);
+    this.#overlaps = new Overlaps(header.clusterSize);
   }
 
   async walk(): Promise<void> {
-    const { header, structure } = this;
+    const { header, structure, report } = this;
     await structure.readTable(this.#signal);
     const blockBytes = structure.useful().length * header.clusterSize;
     this.#progress.expect(2 * blockBytes);
     this.sole = await structure.readSole(this.#signal, this.#progress.add);
     this.#references.range(0, header.clusterSize, 1, () => 'the header');
+    this.#isTable({ offset: 0, length: header.clusterSize, times: 1 }, () => 'the header');
     await this.#walkL1Tables(await this.#l1Tables());
     await this.#walkL2Tables();
     this.#countEncryption();
     await this.#countBitmaps();
-    for (const { offset, length, times } of disjoint(this.#tables))
-      this.#references.add(offset, length, times);
-    structure.count(this.#references);
+    for (const range of disjoint(this.#tables)) {
+      this.#references.add(range.offset, range.length, range.times);
+      this.#overlaps.add(range);
+    }
+    structure.count(this.#references, (range) => this.#isTable(range, () => 'the refcount table'));
+    this.#overlaps.tell(this, report);
+  }
+
+  #isTable(range: Pick<Range, 'offset' | 'length' | 'times'>, what: () => string): void {
+    this.#overlaps.add(range);
+    this.#overlaps.isAlone(range.offset, range.length);
+    this.#overlaps.name(range.offset, range.length, what);
   }
 
   /** The L1 tables of the disk as it is now and of its snapshots, as far as they are there. */
@@ -78,6 +91,7 @@ export class Survey {
       if (this.#table(offset, length, what)) tables.push({ offset, length, times: 1, active });
     };
     add(header.l1TableOffset, header.l1Size, 1, () => 'the L1 table');
+    if (tables.length > 0) this.#overlaps.isAlone(header.l1TableOffset, header.l1Size * 8);
     if (header.snapshotCount === 0) return tables;
     if (header.snapshotsOffset >= this.#file.size) {
       report.incomplete = true;
@@ -88,7 +102,8 @@ export class Survey {
       return tables;
     }
     const { entries, length } = await readSnapshotEntries(header, this.#file);
-    this.#table(header.snapshotsOffset, length, () => 'the snapshot table');
+    if (this.#table(header.snapshotsOffset, length, () => 'the snapshot table'))
+      this.#overlaps.isAlone(header.snapshotsOffset, length);
     for (const { name, l1Offset, l1Size, extraBytes } of entries) {
       const what = () => `the L1 table of snapshot ${name}`;
       if (header.version === 3 && extraBytes < 16)
@@ -113,6 +128,7 @@ export class Survey {
       const start = alignDown(offset, header.clusterSize);
       const whole = alignUp(offset + length, header.clusterSize) - start;
       this.#tables.push({ offset: start, length: whole, times: 1, active: 0 });
+      this.#overlaps.name(start, whole, what);
     }
     if (there && offset + length > this.#file.size)
       report.corruption(
@@ -132,6 +148,7 @@ export class Survey {
     const ranges = disjoint(tables);
     for (const { length } of ranges) this.#progress.expect(length);
     for (const range of ranges) {
+      const led = new Counts(sparse);
       await readRange(
         this.#file,
         range.offset,
@@ -150,14 +167,15 @@ export class Survey {
           for (let at = 0; at + 8 <= bytes.length; at += 8) {
             const hi = view.getUint32(at);
             const lo = view.getUint32(at + 4);
-            if (hi !== 0 || lo !== 0) this.#l1Entry(offset + at, hi, lo, range);
+            if (hi !== 0 || lo !== 0) this.#l1Entry(offset + at, hi, lo, range, led);
           }
         },
       );
     }
   }
 
-  #l1Entry(at: number, hi: number, lo: number, { times, active }: Range): void {
+  /** `led`: L2 tables that other entries of the table lead to. */
+  #l1Entry(at: number, hi: number, lo: number, { times, active }: Range, led: Counts): void {
     const { report } = this;
     const { clusterSize } = this.header;
     const what = () => `the L1 entry at ${at}`;
@@ -170,6 +188,9 @@ export class Survey {
       report.incomplete = true;
       report.corruption(times, () => `${what()} leads to ${offset}, which is not the start of a cluster`);
     } else if (there) {
+      if (led.get(cluster) > 0)
+        report.corruption(times, () => `${what()} leads to the L2 table of another entry, at ${offset}`);
+      led.add(cluster, 1);
       this.l2Tables.add(cluster, times);
       if (active > 0) this.activeL2Tables.add(cluster, active);
       if (offset + clusterSize > this.#file.size) {
@@ -183,7 +204,7 @@ export class Survey {
 
   async #walkL2Tables(): Promise<void> {
     const { clusterSize } = this.header;
-    const walk = new L2Walk(this.header, this.report, this.#references, this.sole);
+    const walk = new L2Walk(this.header, this.report, this.#references, this.sole, this.#overlaps);
     const offsets = this.l2Tables.offsets(clusterSize);
     this.#progress.expect(offsets.length * clusterSize);
     await readPieces(

@@ -1,4 +1,5 @@
 import { BlockError, type MaybePromise } from '@blockyard/core';
+import { corrupt } from '../failure.ts';
 import { maxTableBytes } from '../tables.ts';
 import { Lock } from './lock.ts';
 import { refcountCodec } from './refcount-codec.ts';
@@ -33,8 +34,8 @@ export class Allocator {
   readonly #refcountBits: number;
   readonly #host: AllocatorHost;
   readonly #lock = new Lock();
-  /** No free cluster is before it. */
-  #cursor = 0;
+  /** No free cluster is before it. The first is the header's, whatever is said to count it. */
+  #cursor = 1;
   /** Clusters from here on were never used: the file ended before them. */
   #end: number;
 
@@ -74,7 +75,7 @@ export class Allocator {
 
   /** The cluster's count went down to zero. */
   freed(cluster: number): void {
-    if (cluster < this.#cursor) this.#cursor = cluster;
+    if (cluster < this.#cursor) this.#cursor = Math.max(1, cluster);
     this.#host.freed(cluster);
   }
 
@@ -98,7 +99,7 @@ export class Allocator {
 
   /** Other tables count from now on, and clusters before `reached` may have been written. */
   restart(reached: number): void {
-    this.#cursor = 0;
+    this.#cursor = 1;
     this.#end = Math.max(this.#end, reached);
   }
 
@@ -165,9 +166,10 @@ export class Allocator {
   /** A block for the range of `cluster`, in the first cluster of that range. Written before the table points to it. */
   async #makeBlock(cluster: number): Promise<void> {
     const { refcounts } = this;
-    const { clusterSize, perBlock, table } = refcounts;
+    const { clusterSize, perBlock, table, file } = refcounts;
     const index = Math.floor(cluster / perBlock);
     if (index >= table.length) return await this.#growTable(index);
+    if (index === 0) throw corrupt(file, 'no refcount block counts the cluster of the header', 0);
     const bytes = new Uint8Array(clusterSize);
     const codec = refcountCodec(this.#refcountBits);
     codec.set(new DataView(bytes.buffer), 0, 1);

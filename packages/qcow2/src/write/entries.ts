@@ -1,4 +1,5 @@
 import type { MaybePromise } from '@blockyard/core';
+import { truncated } from '../failure.ts';
 import type { Image } from '../image.ts';
 import { copiedFlag, entryOffset } from '../l1.ts';
 import type { Slice } from '../metadata-cache.ts';
@@ -51,7 +52,8 @@ export class Entries {
     if (making) return making.then(() => this.slice(offset));
     const at = this.#sliceOffset(offset);
     const { cache } = this.#image;
-    return cache.hit(at) ?? (loaded?.offset === at && cache.keep(loaded) ? loaded : cache.load(at));
+    const slice = cache.hit(at) ?? (loaded?.offset === at && cache.keep(loaded) ? loaded : cache.load(at));
+    return slice instanceof Promise ? slice : this.#reaching(slice, offset);
   }
 
   /** The same if that needs no waiting, and what is there is this disk's own. */
@@ -60,9 +62,21 @@ export class Entries {
     const index = this.l1Index(offset);
     const table = l1.at(index);
     // A table off its place could find another table's slices there.
-    return table !== 0 && table % this.clusterSize === 0 && l1.isCopied(index)
-      ? this.#image.cache.hit(this.#sliceOffset(offset))
-      : undefined;
+    if (table === 0 || table % this.clusterSize !== 0 || !l1.isCopied(index)) return undefined;
+    const slice = this.#image.cache.hit(this.#sliceOffset(offset));
+    return slice && this.#reaching(slice, offset);
+  }
+
+  /** The end of the file may cut a slice short, and the entry off. */
+  #reaching(slice: Slice, offset: number): Slice {
+    if (this.left(slice, this.index(offset)) > 0) return slice;
+    const { file } = this.#image;
+    throw truncated(
+      file,
+      `the entry for ${offset} of the L2 table`,
+      slice.offset + slice.bytes.length,
+      file.size,
+    );
   }
 
   /** Does `work` with the slice as soon as it is here, and at once: after any wait it may have left memory again. */

@@ -100,11 +100,13 @@ export class Packer implements ClusterWatcher {
     const { requestAlignment, optMemAlignment } = file.limits;
     // What is left of the last cluster is nobody's: zeroes there do no harm.
     const align = this.#clusterSize % requestAlignment === 0 ? requestAlignment : 1;
-    const tail = this.#tail?.offset === alignDown(start, align) ? this.#tail.bytes : undefined;
+    const last = this.#tail;
+    const tail = last && last.offset + last.bytes.length === start ? last.bytes : undefined;
     const from = tail ? start - tail.length : start;
     const to = alignUp(end, align);
-    const memory = file.memory.allocate(to - from, optMemAlignment);
+    let memory: Uint8Array | undefined;
     try {
+      memory = file.memory.allocate(to - from, optMemAlignment);
       if (tail) memory.set(tail);
       for (const { host, bytes } of items) memory.set(bytes, host - from);
       memory.fill(0, end - from);
@@ -125,7 +127,7 @@ export class Packer implements ClusterWatcher {
         failed(error);
       }
     } finally {
-      file.memory.release(memory);
+      if (memory) file.memory.release(memory);
     }
   }
 

@@ -41,21 +41,21 @@ export class Planner {
     const { clusterSize } = this.#entries;
     const first = this.#entries.index(offset);
     const left = this.#entries.left(slice, first);
-    if (left <= 0)
-      throw truncated(this.#image.file, 'an entry of an L2 table', slice.offset, this.#image.file.size);
     const inCluster = offset % clusterSize;
     const end = inCluster + length;
     plan.way = this.#way(slice, first, inCluster, Math.min(end, clusterSize));
     plan.host = this.#entries.place(slice, first) + inCluster;
-    this.#check(plan.way, slice, first, plan.host, offset);
+    if (plan.way !== ways.fresh) this.#check(plan.host, offset);
     let clusters = 1;
     while (clusters < left && clusters * clusterSize < end) {
       const index = first + clusters;
       const stop = Math.min(clusterSize, end - clusters * clusterSize);
       if (this.#way(slice, index, 0, stop) !== plan.way) break;
-      const host = this.#entries.place(slice, index);
-      if (plan.way !== ways.fresh && host !== plan.host - inCluster + clusters * clusterSize) break;
-      this.#check(plan.way, slice, index, host, offset + clusters * clusterSize - inCluster);
+      if (plan.way !== ways.fresh) {
+        const host = this.#entries.place(slice, index);
+        if (host !== plan.host - inCluster + clusters * clusterSize) break;
+        this.#check(host, offset + clusters * clusterSize - inCluster);
+      }
       clusters++;
     }
     plan.clusters = clusters;
@@ -71,9 +71,7 @@ export class Planner {
   }
 
   /** A cluster that the image placed must be a possible one, whatever made the image. */
-  #check(way: Plan['way'], slice: Slice, index: number, host: number, offset: number): void {
-    // What is given up is checked too: it must not turn out to be wrong when a part of the clusters is linked.
-    if (!this.#entries.isPlaced(slice, index)) return;
+  #check(host: number, offset: number): void {
     const { header, file } = this.#image;
     const cluster = alignDown(host, 512);
     const inCluster = offset % header.clusterSize;
@@ -83,7 +81,6 @@ export class Planner {
         `the entry for ${offset} places it at ${cluster}, which is not the start of a cluster`,
         offset,
       );
-    if (way === ways.fresh) return;
     if (header.externalData) {
       if (header.rawExternalData && host !== offset)
         throw corrupt(file, `the entry for ${offset} places it at ${host} of a raw data file`, offset);

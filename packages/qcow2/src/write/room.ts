@@ -11,9 +11,11 @@ export class Room {
   readonly #file: BlockNode;
   #growing: Promise<void> | undefined;
   #grown = false;
+  readonly #inSteps: boolean;
 
-  constructor(file: BlockNode) {
+  constructor(file: BlockNode, inSteps = true) {
     this.#file = file;
+    this.#inSteps = inSteps;
   }
 
   /** Undefined when the file reaches to `end` already. */
@@ -41,6 +43,6 @@ export class Room {
     }
     const step = Math.min(largestStep, Math.max(smallestStep, size / 8));
     this.#grown = true;
-    await this.#file.truncate(alignUp(Math.max(end, size + step), smallestStep));
+    await this.#file.truncate(this.#inSteps ? alignUp(Math.max(end, size + step), smallestStep) : end);
   }
 }

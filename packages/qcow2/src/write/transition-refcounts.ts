@@ -34,8 +34,11 @@ export class TransitionRefcounts {
   readonly #blocks: TransitionBlocks;
   /** Clusters that one block counts. */
   readonly perBlock: number;
-  /** No cluster before it is given out any more: what was just given out may not be counted yet. */
-  #cursor = 0;
+  /**
+   * No cluster before it is given out any more: what was just given out may not be counted yet. The first is the
+   * header's, whatever is said to count it.
+   */
+  #cursor = 1;
   #lowestGiven = Number.POSITIVE_INFINITY;
   #lowestFreed = Number.POSITIVE_INFINITY;
   /** Changes that blocks themselves cause; each may need another block. */

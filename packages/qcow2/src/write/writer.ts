@@ -116,7 +116,7 @@ export class Writer {
         : await this.#take(first * clusterSize, clusters);
       reserved.end = first + taken.clusters;
       const end = Math.min(offset + length, reserved.end * clusterSize);
-      return { reserved, taken, own, start: offset, end };
+      return { reserved, taken, own, start: offset, end, linked: 0 };
     } catch (error) {
       this.#busy.release(reserved);
       throw error;
@@ -134,9 +134,13 @@ export class Writer {
     try {
       await this.#fillAndLink(placing, from, options);
     } catch (error) {
-      // Nothing leads to the new clusters. What fails here too is leaked.
-      if (!own && !this.#image.header.externalData)
-        await this.#image.allocator.free(taken.offset, taken.clusters).catch(() => {});
+      const { offset, clusters } = taken;
+      const left = clusters - placing.linked;
+      // Nothing leads to the other new clusters. What fails here too is leaked.
+      if (!own && !this.#image.header.externalData && left > 0)
+        await this.#image.allocator
+          .free(offset + placing.linked * this.#entries.clusterSize, left)
+          .catch(() => {});
       throw error;
     } finally {
       this.#busy.release(reserved);
@@ -200,7 +204,8 @@ export class Writer {
     return ((this.#entries.allocated(slice, this.#entries.index(offset)) >>> bit) & 1) === 1;
   }
 
-  #link({ reserved, taken, own }: Placing, slice: Slice, from: number, to: number): void {
+  #link(placing: Placing, slice: Slice, from: number, to: number): void {
+    const { reserved, taken, own } = placing;
     const { clusterSize, unit } = this.#entries;
     for (let cluster = reserved.first; cluster < reserved.end; cluster++) {
       const at = cluster * clusterSize;
@@ -210,6 +215,7 @@ export class Writer {
         : 0;
       if (own) this.#linker.fill(slice, index, mask);
       else this.#linker.place(slice, index, taken.offset + at - reserved.first * clusterSize, mask);
+      placing.linked++;
     }
   }
 }
@@ -222,4 +228,6 @@ interface Placing {
   /** Bytes of the disk that are written. */
   start: number;
   end: number;
+  /** How many of the clusters have their entry already. */
+  linked: number;
 }

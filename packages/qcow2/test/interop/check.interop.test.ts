@@ -147,6 +147,14 @@ interop('check against qemu-img', () => {
     },
   );
 
+  /** How many entries are said to lead into a table. */
+  function overlapsIn(findings: readonly string[]): number {
+    return findings.reduce(
+      (sum, text) => sum + Number(/^cluster \d+ holds .*, and (\d+) entr/.exec(text)?.[1] ?? 0),
+      0,
+    );
+  }
+
   async function refcountsOf(damage: Damage): Promise<(cluster: number) => number> {
     const bits = 2 ** (damage.view.getUint32(4) === 2 ? 4 : damage.view.getUint32(96));
     const { refcountCodec } = await import('../../src/write/refcount-codec.ts');
@@ -166,6 +174,11 @@ interop('check against qemu-img', () => {
     damage: (damage: Damage) => void;
     /** Numbers that differ from qemu's, on purpose; undefined when qemu does not complete its check. */
     differs?: Partial<Numbers>;
+    /**
+     * Entries that lead into a table. To qemu only the refcount is wrong, which it raises, and reads the table as data;
+     * here reading such an entry is an error, and so it is a corruption that stays.
+     */
+    overlaps?: number;
     /** Exit code after our repair; else that of qemu after its own. */
     after?: { leaks?: number; all?: number };
     /** The disk does not read as before, whatever is done. */
@@ -188,10 +201,16 @@ interop('check against qemu-img', () => {
     { name: 'zeroes off a cluster', damage: (d) => d.put(d.l2(), (d.get(d.l2()) + 512n) | 1n), lost: true },
     { name: 'data past the end', damage: (d) => d.put(d.l2(), copied | 0x40000000n), lost: true },
     { name: 'data at the end', damage: (d) => d.put(d.l2(), copied | BigInt(d.bytes.length)), lost: true },
-    { name: 'data that is the L1 table', damage: (d) => d.put(d.l2(), copied | BigInt(d.l1)), lost: true },
+    {
+      name: 'data that is the L1 table',
+      damage: (d) => d.put(d.l2(), copied | BigInt(d.l1)),
+      overlaps: 1,
+      lost: true,
+    },
     {
       name: 'data that is the refcount table',
       damage: (d) => d.put(d.l2(), copied | BigInt(d.refcountTable)),
+      overlaps: 1,
       lost: true,
     },
     { name: 'no refcount block', damage: (d) => d.put(d.refcountTable, 0) },
@@ -264,7 +283,7 @@ interop('check against qemu-img', () => {
       // Which of the two the cluster really is cannot be told: its bytes are left alone, and so the flag in them.
       name: 'data that is an L2 table',
       damage: (d) => d.put(d.l2(), copied | BigInt(d.l2())),
-      after: { all: 2 },
+      overlaps: 1,
       lost: true,
     },
     {
@@ -348,7 +367,7 @@ interop('check against qemu-img', () => {
     },
   ];
 
-  describe.each(variants)('$name', ({ of = 'plain', damage, differs, after, lost }) => {
+  describe.each(variants)('$name', ({ of = 'plain', damage, differs, overlaps = 0, after, lost }) => {
     const damaged = () => {
       const made = new Damage(base(of));
       damage(made);
@@ -358,6 +377,8 @@ interop('check against qemu-img', () => {
     test('is told as by qemu-img', async () => {
       const { numbers, findings } = await ours(damaged());
       const expected = { ...theirs(damaged()).numbers, ...differs };
+      if (overlaps > 0) expected.corruptions = (expected.corruptions ?? 0) + overlaps;
+      expect(overlapsIn(findings)).toBe(overlaps);
       expect(
         { ...numbers, ...(expected.totalClusters ? {} : { totalClusters: undefined }) },
         findings.join('\n'),
@@ -370,9 +391,10 @@ interop('check against qemu-img', () => {
     test.each(['leaks', 'all'] as const)('repaired: %s', async (repair) => {
       const { numbers, bytes, findings } = await ours(damaged(), repair);
       const own = theirs(damaged(), repair);
-      expect(exitCode(numbers), findings.join('\n')).toBe(after?.[repair] ?? (own.numbers ? own.code : 2));
+      const code = overlaps === 0 && own.numbers ? own.code : 2;
+      expect(exitCode(numbers), findings.join('\n')).toBe(after?.[repair] ?? code);
       // What we say is left, qemu finds, and no more.
-      if (differs === undefined) expect(theirs(bytes).code).toBe(exitCode(numbers));
+      if (differs === undefined && overlaps === 0) expect(theirs(bytes).code).toBe(exitCode(numbers));
       if (!lost) expectSame(bytes, base(of));
       if (of !== 'external') expectKept(await readable(damaged()), await readable(bytes));
     });
@@ -398,12 +420,17 @@ interop('check against qemu-img', () => {
         else damage.put(entry, BigInt(random(2)));
       }
       const { numbers, findings } = await ours(damage.bytes);
-      expect(numbers, `round ${round}: ${findings.join('\n')}`).toEqual(theirs(damage.bytes).numbers);
+      const expected = theirs(damage.bytes).numbers;
+      const overlaps = overlapsIn(findings);
+      if (expected) expected.corruptions += overlaps;
+      expect(numbers, `round ${round}: ${findings.join('\n')}`).toEqual(expected);
       for (const repair of ['leaks', 'all'] as const) {
         const repaired = await ours(damage.bytes, repair);
         const after = theirs(repaired.bytes).code;
         expect(after, `round ${round} ${repair}: ${repaired.findings.join('\n')}`).toBe(
-          exitCode(repaired.numbers),
+          overlapsIn(repaired.findings) === repaired.numbers.corruptions && repair === 'all'
+            ? 0
+            : exitCode(repaired.numbers),
         );
         expectKept(await readable(damage.bytes), await readable(repaired.bytes));
       }

@@ -17,7 +17,7 @@ describe('the concurrency test', () => {
 });
 
 describe('hundreds of requests in flight on few clusters of a qcow2 image', () => {
-  it.each(Array.from({ length: 20 }, (_, i) => i + 1))(
+  it.each([16, 28, ...Array.from({ length: 6 }, (_, i) => i + 1)])(
     'do what some order of them does (seed %i)',
     async (seed) => {
       await concurrencyRun(imageOf(seed), { seed, rounds: 2, width: 150 });

@@ -4,7 +4,7 @@ import { modelRun } from './runs/model.ts';
 import { imageOf, operationsOf } from './runs/qcow2.ts';
 import { sameThere } from './runs/same-there.ts';
 
-const seeds = Number(process.env.INTEROP_RUNS ?? 60);
+const seeds = Number(process.env.INTEROP_RUNS ?? 40);
 
 interop('after any sequence of operations', () => {
   const space = new Workspace();

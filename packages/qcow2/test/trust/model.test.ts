@@ -39,7 +39,7 @@ describe('any sequence of operations on a qcow2 image', () => {
           });
         }
       }),
-      { numRuns: Number(process.env.BLOCKYARD_MODEL_RUNS ?? 150) },
+      { numRuns: Number(process.env.BLOCKYARD_MODEL_RUNS ?? 100) },
     );
   });
 });

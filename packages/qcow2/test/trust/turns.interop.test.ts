@@ -3,7 +3,7 @@ import { interop, Workspace } from '../interop/qemu.ts';
 import { turnsRun } from './runs/turns.ts';
 import { describeSetup, drawSetup } from './setup/setup.ts';
 
-const seeds = Number(process.env.INTEROP_RUNS ?? 20);
+const seeds = Number(process.env.INTEROP_RUNS ?? 16);
 
 interop('the real tools and we', () => {
   const space = new Workspace();

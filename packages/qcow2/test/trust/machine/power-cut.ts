@@ -32,7 +32,7 @@ class FileReplay {
     const left = new Growing(this.#durable.copy());
     const pending = this.#changes.slice(this.#folded).filter(({ started }) => started < moment);
     if (pending.length > 0) applyFates(left, pending, random);
-    return left.copy();
+    return left.view();
   }
 }
 
