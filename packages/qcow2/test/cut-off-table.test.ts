@@ -24,7 +24,10 @@ describe('an L2 table that the end of the file cuts short', () => {
     file.set(image);
     new DataView(file.buffer).setBigUint64(builder.l1Offset, (1n << 63n) | BigInt(image.length));
     const node = await openNode(file, { readOnly: false, discard: 'unmap' });
-    await expect((async () => work(node))()).rejects.toMatchObject({ code: 'ERR_IMAGE_TRUNCATED' });
+    await expect((async () => work(node))()).rejects.toMatchObject({
+      // The table's cluster is not counted: who allocates may be given it, and is stopped by that.
+      code: expect.stringMatching(/^ERR_(IMAGE_TRUNCATED|CORRUPT)$/),
+    });
     await node.close().catch(() => {});
   });
 });
