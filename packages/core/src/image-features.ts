@@ -6,6 +6,8 @@ import type { RequestOptions } from './request/options.ts';
 export interface ImageFeatures {
   /** Bytes of the unit in which storage is assigned; compressed writes consist of whole ones. */
   readonly clusterSize?: number | undefined;
+  /** Bytes of the parts that have states of their own, where clusters have such parts. */
+  readonly subclusterSize?: number | undefined;
   readonly snapshots?: SnapshotStore | undefined;
   readonly bitmaps?: BitmapStore | undefined;
   /** Records another backing file, or none, in the image. The bytes that it shows are the caller's concern. */

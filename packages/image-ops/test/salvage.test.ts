@@ -1,7 +1,9 @@
 import { BlockError } from '@blockyard/core';
 import { describe, expect, it } from 'vitest';
+import { LostRanges } from '../src/convert/lost-ranges.ts';
 import { convert } from '../src/index.ts';
 import { closing } from './lifecycle.ts';
+import { newImage, openImage } from './overlay.ts';
 import { contents, MiB, openFilled, openHooked, type Range } from './support.ts';
 
 const keep = closing();
@@ -38,6 +40,60 @@ describe('salvage', () => {
       complete: true,
     });
     expect(Buffer.compare(await contents(target), expected)).toBe(0);
+  });
+
+  it('joins what touches, in whatever order requests fail', async () => {
+    const size = 6 * MiB;
+    const { source } = await broken(size, [{ offset: 0, length: size }]);
+    const fail = source.hooks.before;
+    let turn = 0;
+    source.hooks.before = async (op, offset, length) => {
+      if (op === 'read' && turn++ % 3 === 0) await new Promise((resolve) => setImmediate(resolve));
+      return fail?.(op, offset, length);
+    };
+    const result = await convert(source, await keep(openHooked(size)), { salvage: true, concurrency: 4 });
+    const ranges = [{ offset: 0, length: size, reason: expect.any(String) }];
+    expect(result.lost).toEqual({ bytes: size, ranges, complete: true });
+  });
+
+  it('keeps the first ranges of very many, and says so', () => {
+    const count = 60_000;
+    const error = new BlockError('EIO', 'bad');
+    const lost = new LostRanges();
+    const order = Array.from({ length: count }, (_, i) => (i % 64) * 900 + Math.floor(i / 64)).filter(
+      (i) => i < count,
+    );
+    for (const i of order) lost.add(i * 1024, 512, error);
+    const { bytes, ranges, complete } = lost.summary();
+    expect(bytes).toBe(order.length * 512);
+    expect(complete).toBe(false);
+    expect(ranges.length).toBe(10_000);
+    expect(ranges.map(({ offset }) => offset)).toEqual(
+      order
+        .toSorted((a, b) => a - b)
+        .slice(0, 10_000)
+        .map((i) => i * 1024),
+    );
+  });
+
+  it('tries no less than a cluster where the image is damaged', async () => {
+    const size = 4 * MiB;
+    const source = await keep(openImage(await newImage(size)));
+    await source.write(0, new Uint8Array(size).fill(1));
+    const bad = [{ offset: MiB, length: 128 << 10 }];
+    let failed = 0;
+    source.before = (op, offset, length) => {
+      if (op !== 'read' || !touches(bad, offset, length)) return;
+      failed++;
+      throw new BlockError('ERR_CORRUPT', 'a bad table');
+    };
+    const result = await convert(source, await keep(openHooked(size)), { salvage: true });
+    expect(result.lost).toEqual({
+      bytes: 128 << 10,
+      ranges: [{ ...bad[0], reason: 'a bad table' }],
+      complete: true,
+    });
+    expect(failed).toBeLessThan(12);
   });
 
   it('says that nothing was lost', async () => {

@@ -1,7 +1,7 @@
 import type { BlockNode, ChildOptions, OpenContext } from '@blockyard/core';
 import { CompressedClusters } from './compressed.ts';
 import { decoderFor } from './decompress.ts';
-import { badOption, invalid, unsupported } from './failure.ts';
+import { badOption, corrupt, invalid, unsupported } from './failure.ts';
 import type { Qcow2Header } from './header.ts';
 import { Image } from './image.ts';
 import { L1Table } from './l1.ts';
@@ -46,6 +46,9 @@ export async function openParts(options: Qcow2Options, context: OpenContext): Pr
     }
     const view = await openView(header, options.snapshot, file);
     const { l1, areas } = view;
+    // A small file could have an endless search for a free cluster that way; and what is counted once, counts for both.
+    if (writable && new Set(view.blocks).size < view.blocks.length)
+      throw corrupt(file, 'two entries of the refcount table lead to the same block');
     const data = header.externalData ? await keep(openData(header, options.dataFile, file, context)) : file;
     if (!header.externalData && options.dataFile) {
       throw badOption(file, 'dataFile is given, and the image keeps its data in its own file');
@@ -135,7 +138,7 @@ async function openView(header: Qcow2Header, wanted: string | undefined, file: B
   const counts = await readTable(file, refcountTable(header));
   const blocks = refcountBlocks(counts, header.clusterSize);
   const areas = new MetadataAreas(header.clusterSize, tables, blocks, l1);
-  return { size, snapshot, l1, refcountTable: counts, areas };
+  return { size, snapshot, l1, refcountTable: counts, blocks, areas };
 }
 
 function openData(

@@ -144,11 +144,20 @@ describe('what reading refuses is told, before and after a repair', () => {
   /** A cluster of the disk that had nothing. */
   const free = 40;
   const overlaps: [string, (damage: Damage) => void, RegExp][] = [
-    ['data in an L2 table', (d) => d.put(d.l2() + free * 8, copied | BigInt(d.l2())), /an L2 table, and 1 entry places data/],
-    ['data in the L1 table', (d) => d.put(d.l2() + free * 8, copied | BigInt(d.l1)), /the L1 table, and 1 entry places data/],
+    [
+      'data in an L2 table',
+      (d) => d.put(d.l2() + free * 8, copied | BigInt(d.l2())),
+      /an L2 table, and 1 entry places data/,
+    ],
+    [
+      'data in the L1 table',
+      (d) => d.put(d.l2() + free * 8, copied | BigInt(d.l1)),
+      /the L1 table, and 1 entry places data/,
+    ],
     [
       'data in the refcount table',
-      (d) => d.put(d.l2() + free * 8, BigInt(d.refcountTable)).put(d.l2() + free * 8 + 8, BigInt(d.refcountTable)),
+      (d) =>
+        d.put(d.l2() + free * 8, BigInt(d.refcountTable)).put(d.l2() + free * 8 + 8, BigInt(d.refcountTable)),
       /the refcount table, and 2 entries place data/,
     ],
     [
@@ -161,7 +170,11 @@ describe('what reading refuses is told, before and after a repair', () => {
       (d) => d.put(d.l2() + free * 8, (1n << 62n) | BigInt(d.l1 + 8)),
       /the L1 table, and 1 entry places data/,
     ],
-    ['an L2 table in the L1 table', (d) => d.put(d.l1, copied | BigInt(d.l1)), /the L1 table, and 1 entry places an L2 table/],
+    [
+      'an L2 table in the L1 table',
+      (d) => d.put(d.l1, copied | BigInt(d.l1)),
+      /the L1 table, and 1 entry places an L2 table/,
+    ],
   ];
 
   test.each(overlaps)('%s', async (_name, change, told) => {
@@ -181,7 +194,9 @@ describe('what reading refuses is told, before and after a repair', () => {
     builder.l1Entry(1, BigInt(builder.l2Offset(0)));
     const { result, bytes } = await check(builder.build(), 'all');
     expect(result.corruptions).toBe(1);
-    expect((await check(bytes)).result.findings).toEqual([expect.stringMatching(/the L2 table of another entry/)]);
+    expect((await check(bytes)).result.findings).toEqual([
+      expect.stringMatching(/the L2 table of another entry/),
+    ]);
   });
 
   test('data in a refcount block: the block moves away', async () => {
@@ -204,7 +219,9 @@ describe('what reading refuses is told, before and after a repair', () => {
   test('tables in the place of each other', async () => {
     const damage = new Damage(sound());
     damage.put(field.snapshotsOffset, damage.l1);
-    expect((await check(damage.bytes, 'all')).result.findings.join('\n')).toMatch(/and another table is there/);
+    expect((await check(damage.bytes, 'all')).result.findings.join('\n')).toMatch(
+      /and another table is there/,
+    );
     expect(await readable(damage.bytes)).toEqual([]);
   });
 });

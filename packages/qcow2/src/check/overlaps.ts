@@ -51,10 +51,7 @@ export class Overlaps {
    */
   tell({ counts, l2Tables, structure }: Survey, report: Report): void {
     const others = (cluster: number) =>
-      counts.get(cluster) -
-      this.#tables.get(cluster) -
-      l2Tables.get(cluster) -
-      this.#harmless.get(cluster);
+      counts.get(cluster) - this.#tables.get(cluster) - l2Tables.get(cluster) - this.#harmless.get(cluster);
     const tell = (cluster: number, times: number, kind: string, what: () => string) => {
       if (times <= 0 || structure.isBlock(cluster)) return;
       const text = () =>

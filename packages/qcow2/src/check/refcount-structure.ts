@@ -94,7 +94,10 @@ export class RefcountStructure {
   }
 
   /** After everything else was counted: a block that anything else lies on is of no use. */
-  count(references: References, isTable: (range: { offset: number; length: number; times: number }) => void): void {
+  count(
+    references: References,
+    isTable: (range: { offset: number; length: number; times: number }) => void,
+  ): void {
     const { clusterSize, refcountTableOffset, refcountTableClusters } = this.#header;
     const table = { offset: refcountTableOffset, length: refcountTableClusters * clusterSize, times: 1 };
     this.#tableThere = references.range(table.offset, table.length, 1, () => 'the refcount table');
