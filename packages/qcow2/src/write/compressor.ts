@@ -69,6 +69,8 @@ export class Compressor {
     while (this.#busy.free(cluster, cluster + 1) === 0) await this.#busy.wait(cluster);
     const reserved = this.#busy.reserve(cluster, cluster + 1);
     try {
+      // A table that is made only afterwards would lie between what belongs together.
+      await this.#entries.with(offset, () => {});
       const host = await this.#packer.add(encoded);
       try {
         options.signal?.throwIfAborted();
