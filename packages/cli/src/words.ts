@@ -9,6 +9,10 @@ const words: readonly (readonly [said: RegExp, here: string | ((said: string) =>
   [/allow probing \(probe: true\)/g, 'let it be guessed with --probe'],
   [/give its real format, or probe: true to guess it/g, 'give its real format with -f, or leave out -f'],
   [/probe: true to guess it/g, 'leave out -f to have it guessed'],
+  [
+    /put it there, or give the chain explicitly/g,
+    'put it there, or say where it is now: blockyard rebase -u -b <name> -F <format> <image>',
+  ],
   [/give the chain explicitly/g, 'give the chain as a graph'],
   [/, or open it with readOnly: true/g, ''],
   [/open it with readOnly: true, or /g, ''],
@@ -25,6 +29,10 @@ const words: readonly (readonly [said: RegExp, here: string | ((said: string) =>
   [/use 'io_uring' or 'threads'/g, 'use io_uring or threads'],
   [/use locking: 'auto'/g, 'use file.locking=auto'],
   [/keep its data \(keep: true\)/g, 'keep its data with -d'],
+  [
+    /check it, or take a copy that is whole/g,
+    'check it, or take a copy that is whole; convert --salvage copies what can be read',
+  ],
   [/leave out compressed/g, 'leave out -c'],
   [/leave out bitmaps/g, 'leave out --bitmaps'],
   [/or skip broken bitmaps/g, 'or say --skip-broken-bitmaps'],

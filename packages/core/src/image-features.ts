@@ -12,7 +12,10 @@ export interface ImageFeatures {
   readonly bitmaps?: BitmapStore | undefined;
   /** Records another backing file, or none, in the image. The bytes that it shows are the caller's concern. */
   changeBacking?(name: string | undefined, format: string | undefined): Promise<void>;
-  /** Gives up all data of this layer: everything shows what is behind it. Snapshots stay as they are. */
+  /**
+   * Gives up all data of this layer: everything shows what is behind it. Snapshots stay as they are. It is for data that
+   * is behind already, as after a commit: dirty bitmaps do not record it.
+   */
   makeEmpty?(options?: RequestOptions): Promise<void>;
 }
 

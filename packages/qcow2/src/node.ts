@@ -156,7 +156,7 @@ export class Qcow2Node extends BlockNode {
       bitmaps,
       changeBacking: (backingFile, backingFormat) =>
         image.exclusive(() => image.updateHeader({ backingFile, backingFormat })),
-      makeEmpty: async (options) => bitmaps.track(0, this.size, () => makeEmpty(image, options)),
+      makeEmpty: (options) => makeEmpty(image, options),
     };
   }
 }

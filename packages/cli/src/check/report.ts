@@ -91,7 +91,7 @@ function verdict(
     const [what] = count(corruptions, 'error', 'errors');
     const next =
       repair === 'all'
-        ? 'that repair could not mend: copy what can be read with convert'
+        ? 'that repair could not mend: copy what can be read with convert --salvage'
         : 'left; do not write to it before check -r all';
     lines.push(`${out.red('damaged:')} ${what} in ${name}, ${next}`);
   }

@@ -16,7 +16,7 @@ extent with its depth in the backing chain, in the keys of qemu-img.
 
 Examples:
   blockyard map vm.qcow2
-  blockyard map --json -s 1G --max-length 64M vm.qcow2
+  blockyard map --json -s 1G -l 64M vm.qcow2
 `;
 
 interface MapFlags extends SourceFlags, OutputFlags {
@@ -30,8 +30,8 @@ export function define(command: Command, terminal: Terminal): void {
   command.description('Prints where data and zeroes are.').argument('<image>');
   outputOptions(sourceOptions(command))
     .option('-s, --start-offset <offset>', 'begin here')
-    .option('--max-length <length>', 'end after so many bytes')
-    .option('-l, --snapshot <name>', 'the disk of an internal snapshot')
+    .option('-l, --max-length <length>', 'end after so many bytes')
+    .option('--snapshot <name>', 'the disk of an internal snapshot')
     .addHelpText('after', help);
   command.action(async (image: string) => {
     const flags = command.opts<MapFlags>();

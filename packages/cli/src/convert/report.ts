@@ -38,15 +38,16 @@ export function report({ sources, target, terminal }: ConvertJob, result: Conver
 /** Ranges that people are shown; --json has all that were kept. */
 const shownRanges = 10;
 
-/** What is not in the target though it was in the source. */
+/** What is not in the target though it was in the source. It is told with -q too: it is no comment, it is the result. */
 function tellLosses({ lost, bitmaps }: ConvertReport, terminal: Terminal): void {
+  const tell = (text: string) => terminal.error(`blockyard: lost: ${text}`);
   for (const name of bitmaps?.skipped ?? [])
     terminal.notice(`the bitmap '${name}' is broken and was left out`);
   if (!lost || lost.bytes === 0) return;
   for (const { offset, length, reason } of lost.ranges.slice(0, shownRanges))
-    terminal.notice(`${length} bytes at ${offset} could not be read and are zero now: ${reason}`);
+    tell(`${length} bytes at ${offset} could not be read and are zero now: ${printable(reason)}`);
   const more = lost.ranges.length - shownRanges;
-  if (more > 0 || !lost.complete)
-    terminal.notice(`and ${lost.complete ? more : `${more} or more`} such ranges`);
-  terminal.notice(`${formatExact(lost.bytes)} of the disk are lost`);
+  if (!lost.complete) tell('and more such ranges');
+  else if (more > 0) tell(`and ${more} such ranges more`);
+  tell(`${formatExact(lost.bytes)} of the disk in all`);
 }

@@ -74,6 +74,8 @@ function nameOf(key: string, specs: OptionSpecs, of: string): string {
   if (Object.hasOwn(specs, name)) return name;
   if (/^encr/i.test(key))
     throw new UsageError(`-o ${key}: encrypted images are not in this version; leave it out`);
+  if (name === 'size')
+    throw new UsageError('-o size: the size of an image that exists is changed by blockyard resize');
   const known = Object.keys(specs).map(snakeCase);
   const meant = nearest(snakeCase(camel), known);
   const next = meant ? `did you mean ${meant}?` : `it has ${known.sort().join(', ')}`;
