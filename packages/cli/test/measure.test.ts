@@ -29,7 +29,8 @@ describe('measure', () => {
       );
       const { size } = statSync(path('a.qcow2'));
       expect(sizes.required).toBeGreaterThanOrEqual(size);
-      expect(sizes.required).toBeLessThan(size + 3 * MiB);
+      // Where holes cannot be seen, all of the source counts as data.
+      expect(sizes.required).toBeLessThan(Math.max(size, sizes.data) + 3 * MiB);
       expect(sizes['fully-allocated']).toBeGreaterThan(10 * MiB);
     },
   );
