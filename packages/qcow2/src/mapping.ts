@@ -1,10 +1,11 @@
 import { alignDown, alignUp, type BlockNode } from '@blockyard/core';
 import { CompressedDescriptor } from './descriptor.ts';
 import { corrupt, truncated } from './failure.ts';
-import { entryOffset, type L1Table } from './l1.ts';
+import type { L1Table } from './l1.ts';
 import type { MetadataAreas } from './metadata-areas.ts';
 import type { MetadataCache, Slice } from './metadata-cache.ts';
 import { type Kind, kinds, type Run } from './run.ts';
+import { compressedFlag, copiedFlag, entryOffset } from './table-entry.ts';
 
 /** What of the header a mapping depends on. */
 export interface MappingLayout {
@@ -170,7 +171,7 @@ export class Mapping {
   #clusterKind(offset: number): Kind {
     const hi = this.#hi;
     const lo = this.#lo;
-    if (hi & 0x40000000) return kinds.compressed;
+    if (hi & compressedFlag) return kinds.compressed;
     if (lo & 1) {
       if (this.#layout.version < 3)
         throw corrupt(
@@ -187,7 +188,7 @@ export class Mapping {
 
   /** "Extended L2 Entries": two bits for each of 32 subclusters. */
   #subclusterKind(slice: Slice, index: number, inCluster: number, offset: number): Kind {
-    if (this.#hi & 0x40000000) return kinds.compressed;
+    if (this.#hi & compressedFlag) return kinds.compressed;
     const at = index * 16;
     const zeroes = slice.view.getUint32(at + 8);
     const allocated = slice.view.getUint32(at + 12);
@@ -226,7 +227,7 @@ export class Mapping {
   /** Whether the entry gives its cluster a place; in an external data file, offset 0 is one where bit 63 is set. */
   #isPlaced(offset: number): boolean {
     const place = entryOffset(this.#hi, this.#lo);
-    if (place === 0) return this.#layout.externalData && (this.#hi & 0x80000000) !== 0;
+    if (place === 0) return this.#layout.externalData && (this.#hi & copiedFlag) !== 0;
     if (place % this.#layout.clusterSize !== 0) {
       throw corrupt(
         this.#file,

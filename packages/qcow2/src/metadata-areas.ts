@@ -1,6 +1,7 @@
 import { alignUp } from '@blockyard/core';
 import type { L1Table } from './l1.ts';
 import type { Table } from './tables.ts';
+import { RefcountTable } from './write/refcount-table.ts';
 
 /** Which metadata guest data is kept from: QEMU's names for how much is looked at before each write. */
 export const overlapChecks = ['none', 'constant', 'cached', 'all'] as const;
@@ -131,13 +132,11 @@ const inTables = (tables: readonly Table[], start: number, end: number): string 
 
 /** "Refcount table": offsets of the refcount blocks. Entries that make no sense are for a check to tell of. */
 export function refcountBlocks(table: Uint8Array, clusterSize: number): Float64Array {
-  const view = new DataView(table.buffer, table.byteOffset, table.byteLength);
+  const entries = new RefcountTable(0, table);
   const found: number[] = [];
-  for (let at = 0; at + 8 <= table.length; at += 8) {
-    // Bits 0 to 8 are reserved.
-    const lo = (view.getUint32(at + 4) & 0xfffffe00) >>> 0;
-    const offset = view.getUint32(at) * 2 ** 32 + lo;
-    if (offset !== 0 && Number.isSafeInteger(offset) && lo % clusterSize === 0) found.push(offset);
+  for (let i = 0; i < entries.length; i++) {
+    const offset = entries.at(i);
+    if (offset !== 0 && Number.isSafeInteger(offset) && offset % clusterSize === 0) found.push(offset);
   }
   return Float64Array.from(found);
 }

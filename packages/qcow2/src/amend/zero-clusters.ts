@@ -2,15 +2,10 @@ import type { AmendOptions, BlockNode } from '@blockyard/core';
 import { viewOf } from '../bytes.ts';
 import { corrupt, notPossible } from '../failure.ts';
 import type { Qcow2Header } from '../header.ts';
-import { entryOffset } from '../l1.ts';
+import { compressedFlag, entryOffset, putEntry, zeroFlag } from '../table-entry.ts';
 import { everyL2Table } from './every-l2-table.ts';
 import { rebuildCounts } from './rebuild-counts.ts';
 import { StoredCounts } from './stored-counts.ts';
-
-const compressedFlag = 0x40000000;
-const copiedFlag = 0x80000000;
-const zeroFlag = 1;
-const high = 2 ** 32;
 
 /** An L2 table with entries of zeroes. */
 interface Found {
@@ -129,12 +124,10 @@ class ZeroClusters {
     const { clusterSize } = this.#header;
     let fresh = next;
     for (const [i, { offset, references }] of this.found.entries()) {
-      const copied = references === 1 ? copiedFlag : 0;
       const bytes = await this.#each(offset, references, (view, at, fate, cluster) => {
         const target = fate === 'own' ? cluster : fate === 'fresh' ? fresh : 0;
         if (fate === 'fresh') fresh += clusterSize;
-        view.setUint32(at, Math.floor(target / high) + (target === 0 ? 0 : copied));
-        view.setUint32(at + 4, target % high);
+        putEntry(view, at, target, references === 1 && target !== 0);
       });
       await this.#file.write(offset, bytes);
       this.#work.onProgress?.({ done: i + 1, total: this.found.length });

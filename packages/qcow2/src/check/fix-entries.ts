@@ -1,14 +1,11 @@
 import type { BlockNode } from '@blockyard/core';
 import { viewOf } from '../bytes.ts';
-import { entryOffset } from '../l1.ts';
+import { compressedFlag, copiedFlag, entryOffset } from '../table-entry.ts';
 import type { Counts } from './counts.ts';
 import { readsZero } from './l2-walk.ts';
 import { type Chunk, readPieces, readRange } from './read-ahead.ts';
 import { writeSectors } from './sectors.ts';
 import type { Survey } from './survey.ts';
-
-const compressedFlag = 0x40000000;
-const copiedFlag = 0x80000000;
 
 /** Changes the entry at byte `at` when it has to be. @returns whether it did */
 type Edit = (view: DataView, at: number, hi: number, lo: number) => boolean;

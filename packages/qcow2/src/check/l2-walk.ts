@@ -1,14 +1,12 @@
 import { viewOf } from '../bytes.ts';
 import { CompressedDescriptor } from '../descriptor.ts';
 import type { Qcow2Header } from '../header.ts';
-import { entryOffset } from '../l1.ts';
+import { compressedFlag, copiedFlag, entryOffset } from '../table-entry.ts';
 import type { ClusterSet } from './cluster-set.ts';
 import type { Overlaps } from './overlaps.ts';
 import type { References } from './references.ts';
 import type { Report } from './report.ts';
 
-const compressedFlag = 0x40000000;
-const copiedFlag = 0x80000000;
 /** "L2 table entry": bits 56 to 61, and 1 to 8. */
 const reservedHigh = 0x3f000000;
 const reservedLow = 0x1fe;

@@ -3,7 +3,7 @@ import { readBitmaps } from '../bitmaps.ts';
 import { safe64, viewOf } from '../bytes.ts';
 import { extensionType } from '../extensions.ts';
 import type { Qcow2Header } from '../header.ts';
-import { entryOffset } from '../l1.ts';
+import { copiedFlag, entryOffset } from '../table-entry.ts';
 import { maxTableBytes } from '../tables.ts';
 import { ClusterSet } from './cluster-set.ts';
 import { Counts } from './counts.ts';
@@ -198,7 +198,7 @@ export class Survey {
         report.corruption(times, () => `the L2 table at ${offset} goes on past the end of the file`);
       }
     } else report.incomplete = true;
-    if (active > 0 && this.sole.has(cluster) !== hi >= 0x80000000)
+    if (active > 0 && this.sole.has(cluster) !== hi >= copiedFlag)
       report.flagError(active, () => `${what()} ${copiedText(hi)}`);
   }
 

@@ -1,14 +1,12 @@
 import type { BlockNode } from '@blockyard/core';
 import { viewOf } from '../bytes.ts';
+import { putEntry } from '../table-entry.ts';
 import { refcountCodec } from '../write/refcount-codec.ts';
 import type { Layout } from './layout.ts';
 import type { NewImage } from './new-image.ts';
 
 /** What is made in memory at a time. */
 const pieceBytes = 1 << 20;
-
-const copied = 0x80000000;
-const high = 2 ** 32;
 
 export class TableWriter {
   readonly #file: BlockNode;
@@ -24,7 +22,7 @@ export class TableWriter {
     const { clusterSize, refcountBits } = image;
     const { refcountTable, refcountBlocks, usedClusters } = layout;
     await this.#entries(refcountTable.offset, refcountBlocks.count, 8, (view, at, i) =>
-      putOffset(view, at, refcountBlocks.offset + i * clusterSize, false),
+      putEntry(view, at, refcountBlocks.offset + i * clusterSize),
     );
     const codec = refcountCodec(refcountBits);
     const perPiece = (pieceBytes * 8) / refcountBits;
@@ -41,12 +39,12 @@ export class TableWriter {
   async mapping(image: NewImage, { l1, l2, dataOffset }: Layout): Promise<void> {
     const { clusterSize, extendedL2, dataFileRaw } = image;
     await this.#entries(l1.offset, l1.entries, 8, (view, at, i) =>
-      putOffset(view, at, l2.offset + i * clusterSize, true),
+      putEntry(view, at, l2.offset + i * clusterSize, true),
     );
     // Parts that are not there show what is behind the image: nothing is behind a raw data file but its own bytes.
     const parts = dataFileRaw ? 0xffffffff : 0;
     await this.#entries(l2.offset, l2.entries, extendedL2 ? 16 : 8, (view, at, i) => {
-      putOffset(view, at, dataOffset + i * clusterSize, true);
+      putEntry(view, at, dataOffset + i * clusterSize, true);
       if (extendedL2) view.setUint32(at + 12, parts);
     });
   }
@@ -70,11 +68,6 @@ export class TableWriter {
     this.#signal?.throwIfAborted();
     await this.#file.write(offset, bytes);
   }
-}
-
-function putOffset(view: DataView, at: number, offset: number, isCopied: boolean): void {
-  view.setUint32(at, Math.floor(offset / high) + (isCopied ? copied : 0));
-  view.setUint32(at + 4, offset % high);
 }
 
 function ones(codec: ReturnType<typeof refcountCodec>, count: number, bits: number): Uint8Array {

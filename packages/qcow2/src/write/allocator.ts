@@ -3,6 +3,7 @@ import { corrupt } from '../failure.ts';
 import { maxTableBytes } from '../tables.ts';
 import { Lock } from './lock.ts';
 import { refcountCodec } from './refcount-codec.ts';
+import { RefcountTable } from './refcount-table.ts';
 import type { Refcounts } from './refcounts.ts';
 
 /** Clusters in a row, in bytes. */
@@ -205,17 +206,16 @@ export class Allocator {
     const codec = refcountCodec(this.#refcountBits);
     const bytes = new Uint8Array(clusters * clusterSize);
     bytes.set(table.bytes());
-    const view = new DataView(bytes.buffer);
+    const offset = first * clusterSize;
+    const larger = new RefcountTable(offset, bytes);
     for (let i = 0; i < blocks; i++) {
       const block = new Uint8Array(clusterSize);
       const used = Math.min(perBlock, clusters + blocks - i * perBlock);
       for (let at = 0; at < used; at++) codec.set(new DataView(block.buffer), at, 1);
-      const offset = (first + clusters + i) * clusterSize;
-      view.setUint32((table.length + i) * 8, Math.floor(offset / 2 ** 32));
-      view.setUint32((table.length + i) * 8 + 4, offset % 2 ** 32);
-      await this.#host.writeTable('a new refcount block', offset, block);
+      const place = (first + clusters + i) * clusterSize;
+      larger.set(table.length + i, place);
+      await this.#host.writeTable('a new refcount block', place, block);
     }
-    const offset = first * clusterSize;
     await this.#host.writeTable('the new refcount table', offset, bytes);
     await this.#host.switchRefcountTable(offset, bytes);
     for (let i = 0; i < blocks; i++) this.#host.addBlock((first + clusters + i) * clusterSize);

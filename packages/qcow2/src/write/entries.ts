@@ -1,13 +1,10 @@
 import type { MaybePromise } from '@blockyard/core';
 import { truncated } from '../failure.ts';
 import type { Image } from '../image.ts';
-import { copiedFlag, entryOffset } from '../l1.ts';
 import type { Slice } from '../metadata-cache.ts';
+import { compressedFlag, copiedFlag, entryOffset, putEntry } from '../table-entry.ts';
 import { L2Tables } from './l2-tables.ts';
 
-const high = 2 ** 32;
-export const zeroFlag = 1;
-export const compressedFlag = 0x40000000;
 export const subclusters = 32;
 
 /** Entries of the L2 tables, read and changed in memory. The table that holds them must be this disk's own. */
@@ -134,7 +131,8 @@ export class Entries {
 
   /** A cluster at `place` of its own, `flags` in the low bits. */
   setPlace(slice: Slice, index: number, place: number, flags = 0): void {
-    this.setRaw(slice, index, (Math.floor(place / high) | copiedFlag) >>> 0, (place % high) + flags);
+    this.#image.cache.touch(slice);
+    putEntry(slice.view, index * this.#entryBytes, place, true, flags);
   }
 
   setRaw(slice: Slice, index: number, hi: number, lo: number): void {

@@ -1,7 +1,8 @@
 import { CompressedDescriptor } from '../descriptor.ts';
 import type { Image } from '../image.ts';
 import type { Slice } from '../metadata-cache.ts';
-import { compressedFlag, type Entries, zeroFlag } from './entries.ts';
+import { compressedFlag, zeroFlag } from '../table-entry.ts';
+import type { Entries } from './entries.ts';
 import type { Why } from './reclaimer.ts';
 
 /** Changes entries, and gives up what they led to. All of it at once: nothing waits between. */

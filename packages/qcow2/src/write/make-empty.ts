@@ -2,9 +2,8 @@ import type { RequestOptions } from '@blockyard/core';
 import { viewOf } from '../bytes.ts';
 import { CompressedDescriptor } from '../descriptor.ts';
 import type { Image } from '../image.ts';
-import { entryOffset } from '../l1.ts';
+import { compressedFlag, entryOffset } from '../table-entry.ts';
 import { readTable } from '../tables.ts';
-import { compressedFlag } from './entries.ts';
 import { L2Tables } from './l2-tables.ts';
 
 /**

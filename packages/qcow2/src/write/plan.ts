@@ -2,7 +2,8 @@ import { alignDown, type BlockNode } from '@blockyard/core';
 import { corrupt, truncated } from '../failure.ts';
 import type { Image } from '../image.ts';
 import type { Slice } from '../metadata-cache.ts';
-import { type Entries, subclusters, zeroFlag } from './entries.ts';
+import { zeroFlag } from '../table-entry.ts';
+import { type Entries, subclusters } from './entries.ts';
 
 /** How bytes that are written come to the file. */
 export const ways = {

@@ -1,6 +1,7 @@
 import { viewOf } from '../bytes.ts';
 import type { Image } from '../image.ts';
-import { entryOffset, type L1Table } from '../l1.ts';
+import type { L1Table } from '../l1.ts';
+import { entryOffset } from '../table-entry.ts';
 import { giveUpL1 } from './snapshot-tables.ts';
 import type { Transition } from './transition.ts';
 import { copyL1, type TransitionTables } from './transition-tables.ts';

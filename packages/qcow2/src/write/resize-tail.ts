@@ -1,6 +1,6 @@
 import { viewOf } from '../bytes.ts';
-import { copiedFlag, entryOffset } from '../l1.ts';
-import { compressedFlag, subclusters, zeroFlag } from './entries.ts';
+import { compressedFlag, copiedFlag, entryOffset, zeroFlag } from '../table-entry.ts';
+import { subclusters } from './entries.ts';
 import type { View } from './resize.ts';
 import { isEmpty } from './resize-entries.ts';
 import type { Transition } from './transition.ts';

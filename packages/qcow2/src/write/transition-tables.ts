@@ -2,8 +2,8 @@ import { viewOf } from '../bytes.ts';
 import { CompressedDescriptor } from '../descriptor.ts';
 import { corrupt } from '../failure.ts';
 import type { Image } from '../image.ts';
-import { copiedFlag, entryOffset, L1Table } from '../l1.ts';
-import { compressedFlag } from './entries.ts';
+import { L1Table } from '../l1.ts';
+import { compressedFlag, copiedFlag, entryOffset } from '../table-entry.ts';
 import type { TransitionRefcounts } from './transition-refcounts.ts';
 
 /** L2 tables as they are in the file, one at a time, and the references that their entries are. */

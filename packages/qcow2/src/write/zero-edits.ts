@@ -1,5 +1,6 @@
 import type { Slice } from '../metadata-cache.ts';
-import { type Entries, zeroFlag } from './entries.ts';
+import { zeroFlag } from '../table-entry.ts';
+import type { Entries } from './entries.ts';
 import type { Linker } from './linker.ts';
 
 /** Changes one entry; `mask` are the subclusters that are meant, all of them without extended entries. */
