@@ -14,12 +14,12 @@ import { prepareToWrite } from './prepare-to-write.ts';
 import { readHeader } from './read-header.ts';
 import { findSnapshot, readSnapshots } from './snapshots.ts';
 import {
-  checkTable,
+  checkSnapshotL1,
   checkTables,
   l1Table,
-  maxTableBytes,
   readTable,
   refcountTable,
+  snapshotL1Table,
   type Table,
 } from './tables.ts';
 import { Bitmaps } from './write/bitmap-store.ts';
@@ -105,23 +105,10 @@ async function openView(header: Qcow2Header, wanted: string | undefined, file: B
   const snapshot =
     wanted === undefined ? undefined : findSnapshot(await readSnapshots(header, file), wanted, file);
   if (snapshot) {
-    table = {
-      what: `the L1 table of snapshot ${snapshot.id}`,
-      offset: snapshot.l1TableOffset,
-      length: snapshot.l1Size * 8,
-    };
     size = snapshot.diskSize;
+    table = snapshotL1Table(snapshot);
     if (table.length > 0) {
-      checkTable(file, header.clusterSize, table, maxTableBytes.l1);
-      const other = tables.find(
-        (one) => table.offset < one.offset + one.length && one.offset < table.offset + table.length,
-      );
-      if (other)
-        throw invalid(
-          file,
-          `${table.what} at ${table.offset} overlaps ${other.what} at ${other.offset}`,
-          table.offset,
-        );
+      checkSnapshotL1(header, file, snapshot, tables);
       tables.push(table);
     }
   }

@@ -10,23 +10,40 @@ export interface Snapshot extends SnapshotInformation {
   l1Size: number;
 }
 
-const fixedBytes = 40;
-const mostSnapshots = 65536;
-const mostExtraBytes = 1024;
-/** Of an id and of a name; other programs make none longer than 255. */
-const mostNameBytes = 1023;
+/** A snapshot, and its entry in the table as it is stored, with what is not known of it. */
+export interface SnapshotEntry {
+  snapshot: Snapshot;
+  bytes: Uint8Array;
+}
 
-/** "Snapshots": the table of them. @throws BlockError when an entry cannot be read */
+/** Of an entry, before the extra data, the id and the name. */
+export const fixedBytes = 40;
+export const mostSnapshots = 65536;
+export const mostExtraBytes = 1024;
+/** Of an id and of a name; other programs make none longer than 255. */
+export const mostNameBytes = 1023;
+
+/** "Snapshots": what the table of them says. @throws BlockError when an entry cannot be read */
 export async function readSnapshots(header: Qcow2Header, file: BlockNode): Promise<Snapshot[]> {
+  return (await readEntries(header, file)).map(({ snapshot }) => snapshot);
+}
+
+/** Bytes of a table of these entries. */
+export const lengthOfEntries = (entries: readonly Uint8Array[]): number =>
+  entries.reduce((sum, bytes) => sum + alignUp(bytes.length, 8), 0);
+
+/** "Snapshots": the entries of the table. @throws BlockError when one cannot be read */
+export async function readEntries(header: Qcow2Header, file: BlockNode): Promise<SnapshotEntry[]> {
   if (header.snapshotCount === 0) return [];
   if (header.snapshotCount > mostSnapshots) {
     throw invalid(file, `it has ${header.snapshotCount} snapshots; the most is ${mostSnapshots}`, 60);
   }
   checkTable(file, header.clusterSize, snapshotTable(header), maxTableBytes.snapshots);
-  const found: Snapshot[] = [];
+  const found: SnapshotEntry[] = [];
   let at = header.snapshotsOffset;
   for (let i = 0; i < header.snapshotCount; i++) {
-    const fixed = viewOf(await part(file, at, fixedBytes));
+    const head = await part(file, at, fixedBytes);
+    const fixed = viewOf(head);
     const extraBytes = fixed.getUint32(36);
     const idBytes = fixed.getUint16(12);
     const nameBytes = fixed.getUint16(14);
@@ -42,8 +59,11 @@ export async function readSnapshots(header: Qcow2Header, file: BlockNode): Promi
       const text = `snapshot ${i} has an id of ${idBytes} bytes and a name of ${nameBytes}; the most is ${mostNameBytes}`;
       throw invalid(file, text, at);
     }
-    found.push(parseSnapshot(fixed, rest, extraBytes, idBytes, header, file));
-    at += alignUp(fixedBytes + rest.length, 8);
+    const bytes = new Uint8Array(fixedBytes + rest.length);
+    bytes.set(head);
+    bytes.set(rest, fixedBytes);
+    found.push({ snapshot: parseSnapshot(fixed, rest, extraBytes, idBytes, header, file), bytes });
+    at += alignUp(bytes.length, 8);
     if (at - header.snapshotsOffset > maxTableBytes.snapshots) {
       throw invalid(
         file,
@@ -102,4 +122,14 @@ export function findSnapshot(snapshots: readonly Snapshot[], wanted: string, fil
     file,
     `no snapshot has the id or the name '${wanted}'; ${known.length ? `there are ${known.join(', ')}` : 'there are none'}`,
   );
+}
+
+/** The entry of that snapshot. */
+export function findEntry(entries: readonly SnapshotEntry[], wanted: string, file: BlockNode): SnapshotEntry {
+  const snapshot = findSnapshot(
+    entries.map((entry) => entry.snapshot),
+    wanted,
+    file,
+  );
+  return entries.find((entry) => entry.snapshot === snapshot) as SnapshotEntry;
 }

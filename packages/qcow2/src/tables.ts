@@ -47,6 +47,35 @@ export const snapshotTable = (header: Qcow2Header): Table => ({
   length: header.snapshotCount * 40,
 });
 
+/** What of a snapshot says where its L1 table is. */
+interface SnapshotL1 {
+  id: string;
+  l1TableOffset: number;
+  l1Size: number;
+}
+
+export const snapshotL1Table = ({ id, l1TableOffset, l1Size }: SnapshotL1): Table => ({
+  what: `the L1 table of snapshot ${id}`,
+  offset: l1TableOffset,
+  length: l1Size * 8,
+});
+
+/** The L1 table of a snapshot, which has one, checked by itself and against the header's tables. */
+export function checkSnapshotL1(
+  header: Qcow2Header,
+  file: BlockNode,
+  snapshot: SnapshotL1,
+  others: readonly Table[],
+): Table {
+  const table = snapshotL1Table(snapshot);
+  checkTable(file, header.clusterSize, table, maxTableBytes.l1);
+  const end = table.offset + table.length;
+  const other = others.find((one) => table.offset < one.offset + one.length && one.offset < end);
+  if (!other) return table;
+  const text = `${table.what} at ${table.offset} overlaps ${other.what} at ${other.offset}`;
+  throw invalid(file, text, table.offset);
+}
+
 /** Checks the tables that the header names, one by one and against each other. */
 export function checkTables(header: Qcow2Header, file: BlockNode): Table[] {
   const { clusterSize } = header;

@@ -1,12 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readHeader } from '../src/index.ts';
-import {
-  encodeSnapshot,
-  encodeTable,
-  nextId,
-  readEntries,
-  tellsDiskSize,
-} from '../src/write/snapshot-table.ts';
+import { readEntries } from '../src/snapshots.ts';
+import { encodeSnapshot, encodeTable, nextId, tellsDiskSize } from '../src/write/snapshot-table.ts';
 import { Encoder, field, patched, pattern } from './support/encode.ts';
 import { ImageBuilder } from './support/image-builder.ts';
 import { inMemory, registry } from './support/open.ts';

@@ -1,7 +1,8 @@
 import type { BlockNode } from '@blockyard/core';
 import { knownHeaderBytes, type Qcow2Header } from '../header.ts';
+import { readEntries } from '../snapshots.ts';
 import { writeHeader } from '../write/header-writer.ts';
-import { encodeSnapshot, encodeTable, readEntries, tellsDiskSize } from '../write/snapshot-table.ts';
+import { encodeSnapshot, encodeTable, tellsDiskSize } from '../write/snapshot-table.ts';
 import { rebuildCounts } from './rebuild-counts.ts';
 
 /** Version 3. Snapshots that do not say how large the disk was have to say it there. */

@@ -2,6 +2,7 @@ import { alignUp, type BlockNode } from '@blockyard/core';
 import { textOf, viewOf } from '../bytes.ts';
 import { invalid } from '../failure.ts';
 import type { Qcow2Header } from '../header.ts';
+import { fixedBytes, mostExtraBytes, mostSnapshots } from '../snapshots.ts';
 import { maxTableBytes } from '../tables.ts';
 
 /** What a check needs of an entry of the snapshot table. */
@@ -11,10 +12,6 @@ export interface SnapshotEntry {
   l1Size: number;
   extraBytes: number;
 }
-
-const fixedBytes = 40;
-const mostSnapshots = 65536;
-const mostExtraBytes = 1024;
 
 /**
  * The entries and the length of the snapshot table, which may be damaged.

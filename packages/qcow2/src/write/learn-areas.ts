@@ -1,8 +1,14 @@
-import { alignUp } from '@blockyard/core';
 import type { Image } from '../image.ts';
 import { L1Table } from '../l1.ts';
-import { checkTable, maxTableBytes, readTable, snapshotTable, type Table } from '../tables.ts';
-import { readEntries } from './snapshot-table.ts';
+import { lengthOfEntries, readEntries } from '../snapshots.ts';
+import {
+  checkTable,
+  maxTableBytes,
+  readTable,
+  snapshotL1Table,
+  snapshotTable,
+  type Table,
+} from '../tables.ts';
 
 /**
  * Where the tables of the snapshots are, so that nothing is written over them. L2 tables that only snapshots have are
@@ -12,14 +18,13 @@ export async function learnAreas(image: Image, inactive: boolean): Promise<void>
   const { areas, file, header } = image;
   const entries = await readEntries(header, file);
   const tables: Table[] = [];
-  const length = entries.reduce((sum, { bytes }) => sum + alignUp(bytes.length, 8), 0);
+  const length = lengthOfEntries(entries.map(({ bytes }) => bytes));
   const { what, offset: at } = snapshotTable(header);
   areas.setTable(what, length > 0 ? { offset: at, length } : undefined);
   const l2 = new Set<number>();
   for (const { snapshot } of entries) {
-    const { id, l1TableOffset: offset, l1Size } = snapshot;
-    const table = { what: `the L1 table of snapshot ${id}`, offset, length: l1Size * 8 };
-    if (l1Size === 0) continue;
+    const table = snapshotL1Table(snapshot);
+    if (table.length === 0) continue;
     tables.push(table);
     if (!inactive) continue;
     checkTable(file, header.clusterSize, table, maxTableBytes.l1);

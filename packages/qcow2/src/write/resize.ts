@@ -1,10 +1,11 @@
 import type { BlockNode, MaybePromise, TruncateOptions } from '@blockyard/core';
 import { badOption, notPossible, tooLarge } from '../failure.ts';
 import type { Image } from '../image.ts';
+import { readEntries } from '../snapshots.ts';
 import { maxTableBytes } from '../tables.ts';
 import { grow } from './resize-grow.ts';
 import { shrink } from './resize-shrink.ts';
-import { readEntries, tellsDiskSize } from './snapshot-table.ts';
+import { tellsDiskSize } from './snapshot-table.ts';
 import { Transition } from './transition.ts';
 import { TransitionTables } from './transition-tables.ts';
 

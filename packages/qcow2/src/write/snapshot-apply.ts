@@ -3,8 +3,7 @@ import { invalid, notPossible } from '../failure.ts';
 import { autoclear, hasBit } from '../features.ts';
 import type { Image } from '../image.ts';
 import type { L1Table } from '../l1.ts';
-import { findSnapshot } from '../snapshots.ts';
-import { readEntries } from './snapshot-table.ts';
+import { findEntry, readEntries } from '../snapshots.ts';
 import { giveUpL1, readSnapshotL1, refuseExternalData } from './snapshot-tables.ts';
 import { Transition } from './transition.ts';
 import { copyL1, TransitionTables } from './transition-tables.ts';
@@ -15,11 +14,7 @@ export function applySnapshot(image: Image, idOrName: string, options: RequestOp
     const { header, file } = image;
     refuseExternalData(image);
     const entries = await readEntries(header, file);
-    const snapshot = findSnapshot(
-      entries.map((entry) => entry.snapshot),
-      idOrName,
-      file,
-    );
+    const { snapshot } = findEntry(entries, idOrName, file);
     if (hasBit(header.autoclearFeatures, autoclear.bitmaps)) {
       throw notPossible(
         file,

@@ -1,8 +1,8 @@
 import type { RequestOptions } from '@blockyard/core';
 import type { Image } from '../image.ts';
 import type { L1Table } from '../l1.ts';
-import { findSnapshot } from '../snapshots.ts';
-import { encodeTable, readEntries } from './snapshot-table.ts';
+import { findEntry, readEntries } from '../snapshots.ts';
+import { encodeTable } from './snapshot-table.ts';
 import { giveUpL1, giveUpTable, readSnapshotL1, refuseExternalData } from './snapshot-tables.ts';
 import { Transition } from './transition.ts';
 import { copyL1, TransitionTables } from './transition-tables.ts';
@@ -14,18 +14,15 @@ export function deleteSnapshot(image: Image, idOrName: string, options: RequestO
     const { counts } = transition;
     refuseExternalData(image);
     const entries = await readEntries(header, file);
-    const snapshot = findSnapshot(
-      entries.map((entry) => entry.snapshot),
-      idOrName,
-      file,
-    );
+    const found = findEntry(entries, idOrName, file);
+    const { snapshot } = found;
     const tables = new TransitionTables(image, counts);
     const l1 = await readSnapshotL1(image, snapshot);
     await tables.countAll(`snapshot ${snapshot.id}`, l1, -1, () => transition.checkSignal());
     if (l1.length > 0)
       await counts.change(`snapshot ${snapshot.id}`, snapshot.l1TableOffset, l1.length * 8, -1);
     const active = await reclaim(transition, tables);
-    const left = entries.filter((entry) => entry.snapshot !== snapshot).map(({ bytes }) => bytes);
+    const left = entries.filter((entry) => entry !== found).map(({ bytes }) => bytes);
     const snapshotsOffset =
       left.length > 0 ? await transition.add('the snapshot table', encodeTable(left, file)) : 0;
     await giveUpTable(transition, entries);

@@ -1,39 +1,21 @@
 import { alignUp, type BlockNode } from '@blockyard/core';
 import { viewOf } from '../bytes.ts';
 import { badOption, tooLarge } from '../failure.ts';
-import type { Qcow2Header } from '../header.ts';
-import { readSnapshots, type Snapshot } from '../snapshots.ts';
+import {
+  fixedBytes,
+  lengthOfEntries,
+  mostNameBytes,
+  mostSnapshots,
+  type Snapshot,
+  type SnapshotEntry,
+} from '../snapshots.ts';
 import { maxTableBytes } from '../tables.ts';
 
-/** A snapshot, and its entry in the table as it is stored, with what is not known of it. */
-export interface SnapshotEntry {
-  snapshot: Snapshot;
-  bytes: Uint8Array;
-}
-
-const fixedBytes = 40;
 const extraBytes = 24;
-const mostNameBytes = 1023;
-const mostSnapshots = 65536;
 const utf8 = new TextEncoder();
 
 /** Bytes of the extra data that tell the size of the disk; older writers left them out. */
 const toldDiskSize = 16;
-
-export async function readEntries(header: Qcow2Header, file: BlockNode): Promise<SnapshotEntry[]> {
-  const entries: SnapshotEntry[] = [];
-  let at = header.snapshotsOffset;
-  for (const snapshot of await readSnapshots(header, file)) {
-    const fixed = new Uint8Array(fixedBytes);
-    await file.read(at, fixed);
-    const view = viewOf(fixed);
-    const bytes = new Uint8Array(fixedBytes + view.getUint32(36) + view.getUint16(12) + view.getUint16(14));
-    await file.read(at, bytes);
-    entries.push({ snapshot, bytes });
-    at += alignUp(bytes.length, 8);
-  }
-  return entries;
-}
 
 /** Whether the entry itself says how large the disk was: else it had, and has, the size that the disk has now. */
 export const tellsDiskSize = ({ bytes }: SnapshotEntry): boolean =>
@@ -65,7 +47,7 @@ export function encodeSnapshot(snapshot: Snapshot): Uint8Array {
 
 /** The table of these entries. @throws BlockError EFBIG for more than any program reads */
 export function encodeTable(entries: readonly Uint8Array[], file: BlockNode): Uint8Array {
-  const length = entries.reduce((sum, bytes) => sum + alignUp(bytes.length, 8), 0);
+  const length = lengthOfEntries(entries);
   if (entries.length > mostSnapshots || length > maxTableBytes.snapshots) {
     throw tooLarge(
       file,
