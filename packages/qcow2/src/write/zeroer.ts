@@ -173,7 +173,7 @@ export class Zeroer {
   /** The same for whole units and without waiting; how far it came. */
   #eachNow(start: number, end: number, edit: Edit): number {
     const { entries, busy } = this.#init;
-    const { clusterSize, unit } = entries;
+    const { clusterSize } = entries;
     let at = start;
     while (at < end) {
       const slice = entries.hit(at);
@@ -183,14 +183,9 @@ export class Zeroer {
       const wanted = Math.min(entries.left(slice, index), Math.ceil(end / clusterSize) - cluster);
       const clusters = busy.free(cluster, cluster + wanted);
       if (clusters <= 0) return at;
-      for (let i = 0; i < clusters; i++) {
-        const first = (cluster + i) * clusterSize;
-        const mask = unitMask(Math.max(at, first) - first, Math.min(end - first, clusterSize), unit);
-        if (entries.extended && mask !== 0xffffffff && entries.isCompressed(slice, index + i))
-          return Math.max(at, first);
-        edit(slice, index + i, mask);
-      }
-      at = Math.min(end, (cluster + clusters) * clusterSize);
+      const edited = this.#edit(slice, at, end, clusters, edit);
+      at = Math.min(end, Math.max(at, (cluster + edited) * clusterSize));
+      if (edited < clusters) return at;
     }
     return at;
   }
@@ -204,7 +199,7 @@ export class Zeroer {
     { below, skipHoles = false }: Walk = {},
   ): Promise<void> {
     const { entries, busy, image } = this.#init;
-    const { clusterSize, unit } = entries;
+    const { clusterSize } = entries;
     let loaded: Slice | undefined;
     for (let at = start; at < end; ) {
       options.signal?.throwIfAborted();
@@ -225,36 +220,45 @@ export class Zeroer {
         await busy.wait(cluster);
         continue;
       }
-      const partial: number[] = [];
-      const change = (slice: Slice) => {
-        for (let i = 0; i < clusters; i++) {
-          const first = (cluster + i) * clusterSize;
-          const mask = unitMask(Math.max(at, first) - first, Math.min(end - first, clusterSize), unit);
-          // Of a compressed cluster a part cannot be flagged.
-          if (entries.extended && mask !== 0xffffffff && entries.isCompressed(slice, index + i))
-            partial.push(first);
-          else edit(slice, index + i, mask);
-        }
-      };
+      let edited: number;
       if (below) {
         // Who places a cluster anew meanwhile would have its bytes destroyed afterwards.
         const reserved = busy.reserve(cluster, cluster + clusters);
         try {
           const stop = Math.min(end, (cluster + clusters) * clusterSize, image.data.size);
           if (stop > at) await below(at, stop - at);
-          await entries.with(at, change);
+          edited = await entries.with(at, (now) => this.#edit(now, at, end, clusters, edit));
         } finally {
           busy.release(reserved);
         }
-      } else change(slice);
-      for (const first of partial) {
-        const from = Math.max(at, first);
-        await this.#bytes(from, Math.min(end, first + clusterSize) - from, options);
+      } else edited = this.#edit(slice, at, end, clusters, edit);
+      at = Math.max(at, (cluster + edited) * clusterSize);
+      if (edited < clusters) {
+        const next = (cluster + edited + 1) * clusterSize;
+        await this.#bytes(at, Math.min(end, next) - at, options);
+        at = next;
       }
-      at = (cluster + clusters) * clusterSize;
       const relief = image.relieve();
       if (relief) await relief;
     }
+  }
+
+  /**
+   * Changes so many entries from that for `at` on, of which the last may be meant in part. Ends before a compressed
+   * cluster of which only a part is meant: that cannot be flagged. How many it changed.
+   */
+  #edit(slice: Slice, at: number, end: number, clusters: number, edit: Edit): number {
+    const { entries } = this.#init;
+    const { clusterSize, unit } = entries;
+    const index = entries.index(at);
+    const start = alignDown(at, clusterSize);
+    for (let i = 0; i < clusters; i++) {
+      const first = start + i * clusterSize;
+      const mask = unitMask(Math.max(at, first) - first, Math.min(end - first, clusterSize), unit);
+      if (entries.extended && mask !== 0xffffffff && entries.isCompressed(slice, index + i)) return i;
+      edit(slice, index + i, mask);
+    }
+    return clusters;
   }
 }
 
