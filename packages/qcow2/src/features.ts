@@ -12,6 +12,8 @@ export const incompatible = {
 export const compatible = { lazyRefcounts: 0 } as const;
 /** "Header: autoclear_features": unknown bits are cleared by a writer. */
 export const autoclear = { bitmaps: 0, rawExternalData: 1 } as const;
+/** Those whose meaning is kept up to date here; a writer clears the others. */
+export const knownAutoclear = Object.values(autoclear).reduce((bits, bit) => bits | (1n << BigInt(bit)), 0n);
 
 export const hasBit = (bits: bigint, bit: number): boolean => (bits >> BigInt(bit)) % 2n === 1n;
 

@@ -1,7 +1,6 @@
 import type { BlockError, BlockNode, MaybePromise } from '@blockyard/core';
 import { extensionType } from './extensions.ts';
 import { corrupt } from './failure.ts';
-import { hasBit, incompatible } from './features.ts';
 import type { Qcow2Header } from './header.ts';
 import type { L1Table } from './l1.ts';
 import { type MetadataAreas, type OverlapCheck, refcountBlocks } from './metadata-areas.ts';
@@ -10,6 +9,7 @@ import { l1Table, refcountTable, snapshotTable } from './tables.ts';
 import { Allocator } from './write/allocator.ts';
 import { Committer } from './write/committer.ts';
 import { Generations } from './write/generations.ts';
+import { withFlags } from './write/header-flags.ts';
 import { writeHeader } from './write/header-writer.ts';
 import { learnAreas } from './write/learn-areas.ts';
 import { Lock } from './write/lock.ts';
@@ -65,8 +65,8 @@ export class Image {
   readonly #generations = new Generations();
   readonly #exclusive = new Lock();
   #header: Qcow2Header;
-  /** The header that the file may have instead, since changing it failed. */
-  #other: Qcow2Header | undefined;
+  /** Changing the header failed, and nobody knows which one the file has. */
+  #headerUnknown = false;
   #restoring: Promise<void> | undefined;
   /** While one runs alone: resolves when it has ended. */
   #closed: Promise<unknown> | undefined;
@@ -205,9 +205,9 @@ export class Image {
   async #changeHeader(change: Partial<Qcow2Header>): Promise<void> {
     const next = { ...this.#header, ...change };
     try {
-      await writeHeader(this.file, this.#header, next);
+      await writeHeader(this.file, next);
     } catch (error) {
-      this.#other = next;
+      this.#headerUnknown = true;
       // Who changes something next tries again.
       await this.#restoreHeader().catch(() => {});
       throw error;
@@ -218,17 +218,17 @@ export class Image {
   /** The image can be changed, perhaps after a wait. @throws BlockError where it cannot */
   ready(): MaybePromise<void> {
     if (this.#broken) throw this.#broken;
-    if (this.#other) return this.#restoreHeader();
+    if (this.#headerUnknown) return this.#restoreHeader();
   }
 
   #restoreHeader(): Promise<void> {
-    this.#restoring ??= (async () => {
-      const { other, header } = { other: this.#other, header: this.#header };
-      if (other) await writeHeader(this.file, other, header);
-      this.#other = undefined;
-    })().finally(() => {
-      this.#restoring = undefined;
-    });
+    this.#restoring ??= writeHeader(this.file, this.#header)
+      .then(() => {
+        this.#headerUnknown = false;
+      })
+      .finally(() => {
+        this.#restoring = undefined;
+      });
     return this.#restoring;
   }
 
@@ -346,13 +346,8 @@ export class Image {
   }
 
   async #markCorrupt(): Promise<void> {
-    if (this.#other) await this.#restoreHeader();
-    const { incompatibleFeatures: bits } = this.#header;
-    if (hasBit(bits, incompatible.corrupt)) return;
-    await this.#changeHeader({
-      incompatibleFeatures: bits | (1n << BigInt(incompatible.corrupt)),
-      corrupt: true,
-    });
+    if (this.#headerUnknown) await this.#restoreHeader();
+    if (!this.#header.corrupt) await this.#changeHeader(withFlags(this.#header, { corrupt: true }));
   }
 }
 

@@ -1,14 +1,11 @@
 import type { BlockNode } from '@blockyard/core';
 import { repairDirty } from './check/repair-dirty.ts';
 import { badOption, marked } from './failure.ts';
-import { autoclear } from './features.ts';
+import { knownAutoclear } from './features.ts';
 import type { Qcow2Header } from './header.ts';
 import type { Qcow2Options } from './options.ts';
 import { readHeader } from './read-header.ts';
 import { writeHeader } from './write/header-writer.ts';
-
-/** Autoclear bits whose meaning is known and kept up to date here. */
-const known = (1n << BigInt(autoclear.bitmaps)) | (1n << BigInt(autoclear.rawExternalData));
 
 /** The header of an image that is going to be written: sound, and saying nothing that writing makes untrue. */
 export async function prepareToWrite(file: BlockNode, options: Qcow2Options): Promise<Qcow2Header> {
@@ -20,9 +17,9 @@ export async function prepareToWrite(file: BlockNode, options: Qcow2Options): Pr
     await repairDirty(file);
     header = await readHeader(file);
   }
-  const unknown = header.autoclearFeatures & ~known;
+  const unknown = header.autoclearFeatures & ~knownAutoclear;
   if (unknown === 0n) return header;
-  const cleared = { ...header, autoclearFeatures: header.autoclearFeatures & known };
-  await writeHeader(file, header, cleared);
+  const cleared = { ...header, autoclearFeatures: header.autoclearFeatures & knownAutoclear };
+  await writeHeader(file, cleared);
   return cleared;
 }

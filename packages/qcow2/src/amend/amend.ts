@@ -3,7 +3,7 @@ import { checkImage } from '../check/check-image.ts';
 import { repairDirty } from '../check/repair-dirty.ts';
 import { createOptions } from '../create/options.ts';
 import { badOption, corrupt, marked, notPossible, unsupported } from '../failure.ts';
-import { autoclear } from '../features.ts';
+import { knownAutoclear } from '../features.ts';
 import type { Qcow2Header } from '../header.ts';
 import { readHeader } from '../read-header.ts';
 import { checkTables } from '../tables.ts';
@@ -13,8 +13,6 @@ import { checkDowngrade, downgrade } from './downgrade.ts';
 import { amendOptions, type Qcow2AmendOptions } from './options.ts';
 import { changeWidth, checkWidth } from './refcount-width.ts';
 import { upgrade } from './upgrade.ts';
-
-const knownAutoclear = (1n << BigInt(autoclear.bitmaps)) | (1n << BigInt(autoclear.rawExternalData));
 
 /**
  * Changes options of an image that nothing else has open. Everything is refused before anything is changed; then each
@@ -41,7 +39,7 @@ export async function amend(
   if (version > header.version) header = await upgrade(file, header);
   header = await changeWidth(file, header, refcountBits);
   const next = changed(header, wanted);
-  if (next) await writeHeader(file, header, next);
+  if (next) await writeHeader(file, next);
   if (version < header.version) await downgrade(file, next ?? header, work);
 }
 

@@ -56,6 +56,6 @@ export async function downgrade(
     compatibleFeatures: 0n,
     autoclearFeatures: 0n,
   };
-  await writeHeader(file, current, next);
+  await writeHeader(file, next);
   return next;
 }

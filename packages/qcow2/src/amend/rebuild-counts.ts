@@ -54,7 +54,7 @@ export async function rebuildCounts(
     refcountTableClusters: plan.tableClusters,
   };
   // It makes durable first what was written before.
-  await writeHeader(file, header, next);
+  await writeHeader(file, next);
   return { header: next, offset };
 }
 

@@ -1,6 +1,6 @@
 import type { BlockNode } from '@blockyard/core';
 import { knownHeaderBytes, type Qcow2Header } from '../header.ts';
-import { readEntries } from '../snapshots.ts';
+import { lengthOfEntries, readEntries } from '../snapshots.ts';
 import { writeHeader } from '../write/header-writer.ts';
 import { encodeSnapshot, encodeTable, tellsDiskSize } from '../write/snapshot-table.ts';
 import { rebuildCounts } from './rebuild-counts.ts';
@@ -11,19 +11,16 @@ export async function upgrade(file: BlockNode, header: Qcow2Header): Promise<Qco
   const next: Qcow2Header = { ...header, version: 3, headerLength: knownHeaderBytes };
   const entries = await readEntries(header, file);
   if (entries.every(tellsDiskSize)) {
-    await writeHeader(file, header, next);
+    await writeHeader(file, next);
     return next;
   }
   const bytes = entries.map((entry) => (tellsDiskSize(entry) ? entry.bytes : encodeSnapshot(entry.snapshot)));
   const table = encodeTable(bytes, file);
   const { clusterSize, snapshotsOffset } = header;
   const clusters = Math.ceil(table.length / clusterSize);
-  const oldTable = encodeTable(
-    entries.map((entry) => entry.bytes),
-    file,
-  );
+  const oldBytes = lengthOfEntries(entries.map((entry) => entry.bytes));
   const gone = Array.from(
-    { length: Math.ceil(oldTable.length / clusterSize) },
+    { length: Math.ceil(oldBytes / clusterSize) },
     (_, i) => snapshotsOffset / clusterSize + i,
   );
   const done = await rebuildCounts(file, header, {

@@ -1,7 +1,7 @@
 import type { BlockNode, CreateContext, CreateOptions } from '@blockyard/core';
 import { badOption } from '../failure.ts';
 import { encodeHeader } from '../write/header-encoder.ts';
-import { writeHeader } from '../write/header-writer.ts';
+import { writeFirstHeader } from '../write/header-writer.ts';
 import { isMapped, type Layout, layOut } from './layout.ts';
 import { newHeader } from './new-header.ts';
 import { type NewImage, newImage } from './new-image.ts';
@@ -22,7 +22,7 @@ export async function create(
   const tables = new TableWriter(target, context.signal);
   await tables.refcounts(image, layout);
   if (isMapped(image)) await tables.mapping(image, layout);
-  await writeHeader(target, undefined, header);
+  await writeFirstHeader(target, header);
 }
 
 /** Makes all that the image takes up read as zeroes. A device keeps its size, and what was on it must not show. */

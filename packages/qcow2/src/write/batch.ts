@@ -1,4 +1,4 @@
-import type { BlockNode } from '@blockyard/core';
+import { type BlockNode, inParallel } from '@blockyard/core';
 
 interface Part {
   offset: number;
@@ -41,12 +41,10 @@ export class Batch {
   }
 
   /** Settles when all that was started has. @throws the first failure */
-  async write(): Promise<void> {
-    const done = await Promise.allSettled(
-      this.#parts.map(async (part) => this.#file.write(part.offset, part.bytes)),
+  write(): Promise<void> {
+    return inParallel(this.#parts, this.#parts.length, ({ offset, bytes }) =>
+      this.#file.write(offset, bytes),
     );
-    const failed = done.find(({ status }) => status === 'rejected');
-    if (failed) throw (failed as PromiseRejectedResult).reason;
   }
 
   release(): void {

@@ -1,4 +1,4 @@
-import type { BlockNode, MaybePromise } from '@blockyard/core';
+import { type BlockNode, inParallel, type MaybePromise } from '@blockyard/core';
 import type { L1Table } from '../l1.ts';
 import type { MetadataCache } from '../metadata-cache.ts';
 import { Batch } from './batch.ts';
@@ -112,13 +112,6 @@ export class Committer {
 
   #flush(): MaybePromise<void> {
     const { file, data } = this.#init;
-    return data === file ? file.flush() : flushBoth(file, data);
+    return data === file ? file.flush() : inParallel([file, data], 2, (one) => one.flush());
   }
-}
-
-/** Settles when both have. @throws the first failure */
-async function flushBoth(...files: readonly BlockNode[]): Promise<void> {
-  const done = await Promise.allSettled(files.map(async (file) => file.flush()));
-  const failed = done.find(({ status }) => status === 'rejected');
-  if (failed) throw (failed as PromiseRejectedResult).reason;
 }

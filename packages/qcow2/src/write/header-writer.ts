@@ -13,23 +13,21 @@ import {
 const sectorBytes = 512;
 
 /**
- * Writes the header of a new image (`from` undefined), or puts one in the place of another: at every instant either
- * the old or the new one can be read whole, since the new one's bytes past the first sector go where the old one has
- * none, and the first sector decides. Everything written before is durable before, and the header when it resolves.
+ * Puts a header in the place of the one that is there: at every instant either the old or the new one can be read
+ * whole, since the new one's bytes past the first sector go where the old one has none, and the first sector decides.
+ * Everything written before is durable before, and the header when it resolves.
  */
-export async function writeHeader(
-  file: BlockNode,
-  from: Qcow2Header | undefined,
-  to: Qcow2Header,
-): Promise<void> {
+export async function writeHeader(file: BlockNode, to: Qcow2Header): Promise<void> {
   await file.flush();
-  if (!from) return await writeNew(file, encodeHeader(to, file));
   const head = new Uint8Array(Math.min(file.size, to.clusterSize));
   await file.read(0, head);
   for (const next of way(file, head, to)) await goTo(file, head, next);
 }
 
-async function writeNew(file: BlockNode, bytes: Uint8Array): Promise<void> {
+/** Writes the header of a new image, after everything else of it is durable: until then the file is none. */
+export async function writeFirstHeader(file: BlockNode, header: Qcow2Header): Promise<void> {
+  await file.flush();
+  const bytes = encodeHeader(header, file);
   const rest = bytes.subarray(sectorBytes);
   if (rest.length > 0) {
     await file.write(sectorBytes, rest);

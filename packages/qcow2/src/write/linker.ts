@@ -49,21 +49,18 @@ export class Linker {
   /** What the entry leads to loses this reference. The entry has to be changed at once. */
   giveUp(slice: Slice, index: number, why: Why): void {
     const entries = this.#entries;
-    const { header, reclaimer } = this.#image;
-    if (entries.isCompressed(slice, index)) {
-      const hi = entries.hi(slice, index);
-      const lo = entries.lo(slice, index);
-      const { clusterSize } = header;
-      const offset = this.#descriptor.offset(hi, lo);
-      const first = Math.floor(offset / clusterSize);
-      const last = Math.floor((offset + this.#descriptor.stored(hi, lo) - 1) / clusterSize);
-      this.#image.checkGivenUp(first * clusterSize, last - first + 1);
-      reclaimer.release(first * clusterSize, last - first + 1, why);
-      return;
-    }
     const place = entries.place(slice, index);
-    if (place === 0 || header.externalData) return;
-    this.#image.checkGivenUp(place, 1);
-    reclaimer.release(place, 1, why);
+    if (entries.isCompressed(slice, index)) {
+      const { offset, clusters } = this.#descriptor.clusters(
+        entries.hi(slice, index),
+        entries.lo(slice, index),
+      );
+      this.#release(offset, clusters, why);
+    } else if (place !== 0 && !this.#image.header.externalData) this.#release(place, 1, why);
+  }
+
+  #release(offset: number, clusters: number, why: Why): void {
+    this.#image.checkGivenUp(offset, clusters);
+    this.#image.reclaimer.release(offset, clusters, why);
   }
 }

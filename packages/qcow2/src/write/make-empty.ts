@@ -41,25 +41,21 @@ export function makeEmpty(image: Image, { signal }: RequestOptions = {}): Promis
 
 /** All of it or, where an entry leads to what is no guest data, nothing. */
 function releaseAll(image: Image, table: Uint8Array): void {
-  for (const [offset, clusters] of clustersOf(image, table)) image.checkGivenUp(offset, clusters);
-  for (const [offset, clusters] of clustersOf(image, table))
+  for (const { offset, clusters } of clustersOf(image, table)) image.checkGivenUp(offset, clusters);
+  for (const { offset, clusters } of clustersOf(image, table))
     image.reclaimer.release(offset, clusters, 'request');
 }
 
-/** Offset and number of the clusters that each entry leads to. */
-function* clustersOf({ header }: Image, table: Uint8Array): Generator<[offset: number, clusters: number]> {
-  const { clusterSize } = header;
+/** Where the clusters are that each entry leads to. */
+function* clustersOf({ header }: Image, table: Uint8Array): Generator<{ offset: number; clusters: number }> {
   const descriptor = new CompressedDescriptor(header.clusterBits);
   const view = viewOf(table);
   const step = header.extendedL2 ? 16 : 8;
   for (let at = 0; at < table.length; at += step) {
     const hi = view.getUint32(at);
     const lo = view.getUint32(at + 4);
-    if (hi & compressedFlag) {
-      const start = descriptor.offset(hi, lo);
-      const first = Math.floor(start / clusterSize);
-      const last = Math.floor((start + descriptor.stored(hi, lo) - 1) / clusterSize);
-      yield [first * clusterSize, last - first + 1];
-    } else if (!header.externalData && entryOffset(hi, lo) !== 0) yield [entryOffset(hi, lo), 1];
+    const offset = entryOffset(hi, lo);
+    if (hi & compressedFlag) yield descriptor.clusters(hi, lo);
+    else if (!header.externalData && offset !== 0) yield { offset, clusters: 1 };
   }
 }
