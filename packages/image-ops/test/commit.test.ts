@@ -39,6 +39,9 @@ async function sample() {
 const expectShown = async (node: OverlayNode, shown: Uint8Array) =>
   expect(Buffer.compare(await contents(node), shown)).toBe(0);
 
+/** An image behind a smaller one behind a larger one: the middle has to grow. */
+const growing = async () => chain(await newImage(1024 * K), await newImage(300 * K), await newImage(777 * K));
+
 describe('commit', () => {
   it('writes the top layer into what is directly behind it, and empties it', async () => {
     const { base, mid, top, shown } = await sample();
@@ -90,11 +93,7 @@ describe('commit', () => {
   });
 
   it('lets the base grow, and hides what a longer image behind it has there', async () => {
-    const { nodes, top } = await chain(
-      await newImage(1024 * K),
-      await newImage(300 * K),
-      await newImage(777 * K),
-    );
+    const { nodes, top } = await growing();
     const [root, base] = nodes as [OverlayNode, OverlayNode, OverlayNode];
     await root.write(0, noise(1024 * K, 1));
     await top.write(500 * K, noise(20 * K, 2));
@@ -181,11 +180,7 @@ describe('a commit that fails', () => {
   });
 
   it('while a base grows takes the growth back', async () => {
-    const { nodes, top } = await chain(
-      await newImage(1024 * K),
-      await newImage(300 * K),
-      await newImage(777 * K),
-    );
+    const { nodes, top } = await growing();
     const [root, base] = nodes as [OverlayNode, OverlayNode, OverlayNode];
     await root.write(0, noise(1024 * K, 1));
     const shown = await contents(top);

@@ -149,29 +149,36 @@ export class Survey {
     for (const { length } of ranges) this.#progress.expect(length);
     for (const range of ranges) {
       const led = new Counts(sparse);
-      await readRange(
-        this.#file,
-        range.offset,
-        range.length,
-        this.#signal,
-        ({ offset, bytes, zero, error }) => {
-          this.#progress.add(bytes.length);
-          if (zero) return;
-          if (error !== undefined) {
-            this.report.checkError(
-              () => `a part of an L1 table could not be read at ${offset}: ${String(error)}`,
-            );
-            return;
-          }
-          const view = viewOf(bytes);
-          for (let at = 0; at + 8 <= bytes.length; at += 8) {
-            const hi = view.getUint32(at);
-            const lo = view.getUint32(at + 4);
-            if (hi !== 0 || lo !== 0) this.#l1Entry(offset + at, hi, lo, range, led);
-          }
-        },
+      await this.#readEntries(
+        range,
+        'a part of an L1 table',
+        (at, hi, lo) => this.#l1Entry(at, hi, lo, range, led),
+        (bytes) => this.#progress.add(bytes),
       );
     }
+  }
+
+  /** Every entry of 64 bits that is not 0; the byte of the file where it is. */
+  async #readEntries(
+    { offset, length }: Range,
+    what: string,
+    visit: (at: number, hi: number, lo: number) => void,
+    onRead?: (bytes: number) => void,
+  ): Promise<void> {
+    await readRange(this.#file, offset, length, this.#signal, ({ offset: start, bytes, zero, error }) => {
+      onRead?.(bytes.length);
+      if (zero) return;
+      if (error !== undefined) {
+        this.report.checkError(() => `${what} could not be read at ${start}: ${String(error)}`);
+        return;
+      }
+      const view = viewOf(bytes);
+      for (let at = 0; at + 8 <= bytes.length; at += 8) {
+        const hi = view.getUint32(at);
+        const lo = view.getUint32(at + 4);
+        if (hi !== 0 || lo !== 0) visit(start + at, hi, lo);
+      }
+    });
   }
 
   /** `led`: L2 tables that other entries of the table lead to. */
@@ -252,41 +259,19 @@ export class Survey {
       } else if (this.#table(tableOffset, tableSize * 8, what))
         tables.push({ offset: tableOffset, length: tableSize * 8, times: 1, active: 0 });
     }
-    for (const range of disjoint(tables)) {
-      await readRange(
-        this.#file,
-        range.offset,
-        range.length,
-        this.#signal,
-        ({ offset, bytes, zero, error }) => {
-          if (zero) return;
-          if (error !== undefined)
-            this.report.checkError(() => `a bitmap table could not be read at ${offset}: ${String(error)}`);
-          else this.#bitmapEntries(offset, bytes, range.times);
-        },
-      );
-    }
+    for (const range of disjoint(tables))
+      await this.#readEntries(range, 'a bitmap table', (at, hi, lo) => this.#bitmapEntry(at, hi, lo, range));
   }
 
   /** "Bitmap table": bit 0 says what a part that is not stored is filled with. */
-  #bitmapEntries(base: number, bytes: Uint8Array, times: number): void {
+  #bitmapEntry(at: number, hi: number, lo: number, { times }: Range): void {
     const { clusterSize } = this.header;
-    const view = viewOf(bytes);
-    for (let at = 0; at + 8 <= bytes.length; at += 8) {
-      const hi = view.getUint32(at);
-      const lo = view.getUint32(at + 4);
-      const offset = entryOffset(hi, lo);
-      const reserved = hi & 0xff000000 || lo & (offset === 0 ? 0x1fe : 0x1ff);
-      if (reserved || offset % clusterSize !== 0) {
-        this.report.incomplete = true;
-        this.report.corruption(times, () => `the entry at ${base + at} of a bitmap table is not valid`);
-      } else if (offset !== 0)
-        this.#references.range(
-          offset,
-          clusterSize,
-          times,
-          () => `the data of the bitmap table entry at ${base + at}`,
-        );
-    }
+    const offset = entryOffset(hi, lo);
+    const reserved = hi & 0xff000000 || lo & (offset === 0 ? 0x1fe : 0x1ff);
+    if (reserved || offset % clusterSize !== 0) {
+      this.report.incomplete = true;
+      this.report.corruption(times, () => `the entry at ${at} of a bitmap table is not valid`);
+    } else if (offset !== 0)
+      this.#references.range(offset, clusterSize, times, () => `the data of the bitmap table entry at ${at}`);
   }
 }
