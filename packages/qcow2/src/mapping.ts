@@ -2,6 +2,7 @@ import { alignDown, alignUp, type BlockNode } from '@blockyard/core';
 import { CompressedDescriptor } from './descriptor.ts';
 import { corrupt, truncated } from './failure.ts';
 import type { L1Table } from './l1.ts';
+import { checkL2Place, checkL2Start } from './l2-place.ts';
 import type { MetadataAreas } from './metadata-areas.ts';
 import type { MetadataCache, Slice } from './metadata-cache.ts';
 import { type Kind, kinds, type Run } from './run.ts';
@@ -79,17 +80,11 @@ export class Mapping {
     const inSlice = entry % this.#perSlice;
     const sliceOffset = table + (entry - inSlice) * this.#entryBytes;
     // Before the cache is asked: a table off its place could find another table's slices there.
-    if (table % clusterSize !== 0) {
-      throw corrupt(
-        this.#file,
-        `the L2 table of L1 entry ${l1Index} at ${table} does not start at a cluster`,
-        table,
-      );
-    }
+    checkL2Start(this.#file, clusterSize, table, l1Index);
     // What is in memory is newer than what was loaded, and may have left since.
     let slice = this.#cache.hit(sliceOffset) ?? (loaded?.offset === sliceOffset ? loaded : undefined);
     if (slice === undefined) {
-      this.#checkTable(table, l1Index);
+      checkL2Place(this.#file, clusterSize, this.#areas, table, l1Index);
       const got = this.#cache.load(sliceOffset);
       if (got instanceof Promise) return got;
       slice = got;
@@ -99,16 +94,6 @@ export class Mapping {
     if (run.kind === kinds.data) this.#checkData(run, offset, table);
     else if (run.kind === kinds.compressed) this.#checkCompressed(run, offset);
     return undefined;
-  }
-
-  #checkTable(table: number, index: number): void {
-    const { clusterSize } = this.#layout;
-    const what = `the L2 table of L1 entry ${index}`;
-    if (table >= this.#file.size) throw truncated(this.#file, what, table, this.#file.size);
-    if (this.#areas.isShared(table))
-      throw corrupt(this.#file, `${what} at ${table} is another L1 entry's too`, table);
-    const touched = this.#areas.fixed(table, table + clusterSize);
-    if (touched) throw corrupt(this.#file, `${what} at ${table} overlaps ${touched}`, table);
   }
 
   #scan(slice: Slice, first: number, inCluster: number, length: number, run: Run, offset: number): void {

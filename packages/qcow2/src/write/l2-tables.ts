@@ -1,5 +1,6 @@
-import { corrupt, truncated } from '../failure.ts';
+import { truncated } from '../failure.ts';
 import type { Image } from '../image.ts';
+import { checkL2Place, checkL2Start } from '../l2-place.ts';
 
 /** L2 tables that may be changed: made where there is none, copied where a snapshot has the same one. */
 export class L2Tables {
@@ -61,12 +62,7 @@ export class L2Tables {
   check(index: number): void {
     const { l1, file, header, areas } = this.#image;
     const table = l1.at(index);
-    const what = `the L2 table of L1 entry ${index}`;
-    if (table % header.clusterSize !== 0)
-      throw corrupt(file, `${what} at ${table} does not start at a cluster`, table);
-    if (table >= file.size) throw truncated(file, what, table, file.size);
-    if (areas.isShared(table)) throw corrupt(file, `${what} at ${table} is another L1 entry's too`, table);
-    const touched = areas.fixed(table, table + header.clusterSize);
-    if (touched) throw corrupt(file, `${what} at ${table} overlaps ${touched}`, table);
+    checkL2Start(file, header.clusterSize, table, index);
+    checkL2Place(file, header.clusterSize, areas, table, index);
   }
 }
