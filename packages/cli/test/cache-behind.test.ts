@@ -15,11 +15,11 @@ it('-T none holds for the images behind an overlay and for data files', async ()
     const entry = images().find((image) => image.name === name);
     if (!entry) throw new Error(`no image ${name}`);
     const path = unpack(entry, directory);
-    for (const sourceCache of ['none', 'writeback']) {
-      const node = await openSource(path, cliRegistry(), { sourceCache }, terminal);
+    for (const cache of ['none', 'writeback']) {
+      const node = await openSource(path, cliRegistry(), { cache }, terminal);
       try {
         const all = Object.values(node.children).map((child) => protocolNode(child).common.cache.direct);
-        expect([name, ...new Set(all)]).toEqual([name, sourceCache === 'none']);
+        expect([name, ...new Set(all)]).toEqual([name, cache === 'none']);
       } finally {
         await node.close();
       }

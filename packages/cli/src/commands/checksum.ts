@@ -33,7 +33,6 @@ Examples:
 `;
 
 interface ChecksumFlags extends SourceFlags, OutputFlags, WorkFlags {
-  cache?: string;
   snapshot?: string;
 }
 
@@ -70,8 +69,7 @@ export function define(command: Command, terminal: Terminal, finish: (code: numb
 async function digestOf(image: string, flags: ChecksumFlags, terminal: Terminal): Promise<Checksum> {
   const registry = cliRegistry();
   if (image === '-' && !flags.imageOpts) return await digestOfStream(flags, registry, terminal);
-  const settings = { ...flags, ...(flags.cache === undefined ? {} : { sourceCache: flags.cache }) };
-  const node = await openSource(image, registry, settings, terminal);
+  const node = await openSource(image, registry, flags, terminal);
   try {
     return await withProgress(terminal, 'checksum', flags, (options) => checksum(node, options));
   } finally {

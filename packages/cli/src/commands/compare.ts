@@ -27,7 +27,6 @@ Examples:
 `;
 
 interface CompareFlags extends SourceFlags, OutputFlags, WorkFlags {
-  cache?: string;
   secondFormat?: string;
   strict?: boolean;
 }
@@ -53,10 +52,9 @@ export function define(command: Command, terminal: Terminal, finish: (code: numb
 
 async function run(one: string, two: string, flags: CompareFlags, terminal: Terminal): Promise<number> {
   const registry = cliRegistry();
-  const settings = { ...flags, ...(flags.cache === undefined ? {} : { sourceCache: flags.cache }) };
-  const a = await openSource(one, registry, settings, terminal);
+  const a = await openSource(one, registry, flags, terminal);
   try {
-    const { secondFormat: format, ...rest } = settings;
+    const { secondFormat: format, ...rest } = flags;
     delete rest.format;
     const b = await openSource(two, registry, format === undefined ? rest : { ...rest, format }, terminal);
     try {

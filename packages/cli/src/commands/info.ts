@@ -24,10 +24,9 @@ export function define(command: Command, terminal: Terminal): void {
   outputOptions(sourceOptions(command));
   command.option('--backing-chain', 'the images behind it as well').addHelpText('after', help);
   command.action(async (image: string) => {
-    const flags = command.opts<SourceFlags & OutputFlags & { cache?: string; backingChain?: boolean }>();
+    const flags = command.opts<SourceFlags & OutputFlags & { backingChain?: boolean }>();
     applyOutput(terminal, flags);
-    const source = { ...flags, ...(flags.cache === undefined ? {} : { sourceCache: flags.cache }) };
-    const reports = await inspectImage(image, cliRegistry(), source, flags.backingChain === true, terminal);
+    const reports = await inspectImage(image, cliRegistry(), flags, flags.backingChain === true, terminal);
     if (terminal.json) {
       const all = reports.map(infoJson);
       terminal.printJson(flags.backingChain ? all : all[0]);

@@ -20,7 +20,6 @@ Examples:
 `;
 
 interface MapFlags extends SourceFlags, OutputFlags {
-  cache?: string;
   startOffset?: string;
   maxLength?: string;
   snapshot?: string;
@@ -36,13 +35,12 @@ export function define(command: Command, terminal: Terminal): void {
   command.action(async (image: string) => {
     const flags = command.opts<MapFlags>();
     applyOutput(terminal, flags);
-    const { startOffset, maxLength, cache } = flags;
+    const { startOffset, maxLength } = flags;
     const range = {
       ...(startOffset === undefined ? {} : { start: parseSize(startOffset, '--start-offset') }),
       ...(maxLength === undefined ? {} : { length: parseSize(maxLength, '--max-length') }),
     };
-    const settings = { ...flags, ...(cache === undefined ? {} : { sourceCache: cache }) };
-    const node = await openSource(image, cliRegistry(), settings, terminal);
+    const node = await openSource(image, cliRegistry(), flags, terminal);
     try {
       const extents = located(node, map(node, { ...range, signal: terminal.signal }));
       await (terminal.json ? printJson(extents, terminal) : printText(extents, image, terminal));

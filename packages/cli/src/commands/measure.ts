@@ -38,7 +38,6 @@ Examples:
 `;
 
 interface MeasureFlags extends SourceFlags, OutputFlags {
-  cache?: string;
   targetFormat: string;
   options?: string[];
   size?: string;
@@ -112,8 +111,7 @@ async function run(
   const as = { format: made.format, creation };
   if (image === undefined)
     return await measure(flags.size === undefined ? (size as number) : parseSize(flags.size, '--size'), as);
-  const settings = { ...flags, ...(flags.cache === undefined ? {} : { sourceCache: flags.cache }) };
-  const node = await openSource(image, registry, settings, terminal);
+  const node = await openSource(image, registry, flags, terminal);
   try {
     return await withProgress(terminal, 'measure', flags, ({ signal, onProgress }) =>
       measure(node, { ...as, signal, onProgress }),

@@ -44,9 +44,7 @@ export async function withChain<T>(
   work: (chain: OpenChain) => Promise<T>,
 ): Promise<T> {
   const { image, registry, flags, terminal, writeTop } = settings;
-  const { cache = 'writeback', ...rest } = flags;
-  const read = { ...rest, sourceCache: cache };
-  const survey = await openSource(image, registry, read, terminal).catch((error: unknown) => {
+  const survey = await openSource(image, registry, flags, terminal).catch((error: unknown) => {
     throw withoutForceShare(error);
   });
   const layers = await findLayers(settings, survey);
@@ -58,7 +56,7 @@ export async function withChain<T>(
       opened.push(below);
     }
     const [base] = opened as [BlockNode];
-    const top = await openSource(image, registry, { ...read, writable: writeTop, backing: below }, terminal);
+    const top = await openSource(image, registry, { ...flags, writable: writeTop, backing: below }, terminal);
     opened.push(top);
     const between = layers.slice(0, -1).map(({ path }) => path);
     const result = await work({ top, base, between });

@@ -11,7 +11,9 @@ export interface ConvertFlags extends SourceFlags, OutputFlags, WorkFlags {
   targetFormat: string;
   options?: string[];
   sourceOptions?: string[];
+  /** Of the target. */
   cache: CacheMode;
+  sourceCache?: string;
   compress?: boolean;
   noCreate: boolean;
   overwrite?: boolean;

@@ -150,7 +150,7 @@ function sourceSettings({ flags }: ConvertJob): SourceSettings {
     imageOpts,
   } = flags;
   return {
-    ...{ format, sourceCache, aio, forceShare, references, probe, imageOpts, snapshot },
+    ...{ format, cache: sourceCache, aio, forceShare, references, probe, imageOpts, snapshot },
     extra: sourceOptions.flatMap(splitPairs),
   };
 }

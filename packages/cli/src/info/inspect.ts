@@ -35,7 +35,7 @@ export async function inspectImage(
     image.tree.driver !== undefined &&
     registry.drivers.get(image.tree.driver)?.kind !== 'protocol';
   if (chain || graph) return await inspectGraph(text, registry, flags, chain, terminal);
-  const mode = cacheModes[(flags.sourceCache ?? 'writeback') as CacheMode];
+  const mode = cacheModes[(flags.cache ?? 'writeback') as CacheMode];
   const options =
     image.kind === 'tree' && image.tree.driver !== undefined
       ? image.tree

@@ -9,6 +9,15 @@ export type ImageArgument =
   | { kind: 'stream'; text: '-' }
   | { kind: 'tree'; text: string; tree: NodeOptions | { driver?: undefined; file: NodeOptions } };
 
+export type SeekableImage = ImageArgument & { kind: 'name' | 'tree' };
+
+/** An argument of which any part is to be read at any time. @throws UsageError for a stream */
+export function parseSeekable(text: string, registry: Registry, imageOpts = false): SeekableImage {
+  const image = parseImage(text, registry, imageOpts);
+  if (image.kind !== 'stream') return image;
+  throw new UsageError('standard input has no random access, which this needs; save it to a file first');
+}
+
 /** '-' is a stream; '{...}' and 'json:{...}' are a graph; with `imageOpts` so is 'driver=...'; all else is a name. */
 export function parseImage(text: string, registry: Registry, imageOpts = false): ImageArgument {
   if (text === '') throw new UsageError('the name of the image is empty');

@@ -9,7 +9,8 @@ import { UsageError } from '../exit.ts';
 import { type CacheMode, cacheModes } from '../options/cache.ts';
 import type { SourceFlags } from '../options/common.ts';
 import type { Terminal } from '../terminal.ts';
-import { parseImage } from './argument.ts';
+import { parseSeekable } from './argument.ts';
+import { closing } from './closing.ts';
 import { openDirect } from './direct.ts';
 import { checkFormat, fileOptions } from './source.ts';
 
@@ -23,14 +24,12 @@ export interface ImageFile {
 export async function withImageFile<T>(
   text: string,
   registry: Registry,
-  flags: SourceFlags & { cache?: string | undefined },
+  flags: SourceFlags,
   terminal: Terminal,
   writable: boolean,
   work: (image: ImageFile) => Promise<T>,
 ): Promise<T> {
-  const image = parseImage(text, registry, flags.imageOpts);
-  if (image.kind === 'stream')
-    throw new UsageError('standard input has no random access, which this needs; save it to a file first');
+  const image = parseSeekable(text, registry, flags.imageOpts);
   let format = flags.format;
   let options = image.kind === 'tree' && image.tree.driver !== undefined ? image.tree : undefined;
   const ownDriver = options && registry.drivers.get(options.driver);
@@ -41,7 +40,7 @@ export async function withImageFile<T>(
     options = (options as unknown as { file: NodeOptions }).file;
   }
   const below = options ?? fileOptions(image, registry, flags);
-  const mode = cacheModes[(flags.cache ?? flags.sourceCache ?? 'writeback') as CacheMode];
+  const mode = cacheModes[(flags.cache ?? 'writeback') as CacheMode];
   const { signal } = terminal;
   const file = await openDirect(mode.direct, terminal, (direct) =>
     registry.openNode(
@@ -54,15 +53,9 @@ export async function withImageFile<T>(
       { signal },
     ),
   );
-  let result: T;
-  try {
+  return await closing(file, async () => {
     format ??= await probeFormat(file, registry.drivers.values());
     checkFormat(registry, format);
-    result = await work({ file, driver: registry.driver(format) });
-  } catch (error) {
-    await file.close().catch(() => {});
-    throw error;
-  }
-  await file.close();
-  return result;
+    return await work({ file, driver: registry.driver(format) });
+  });
 }

@@ -1,6 +1,7 @@
 import type { BlockNode, Registry } from '@blockyard/core';
 import type { ImageFlags } from '../options/common.ts';
 import type { Terminal } from '../terminal.ts';
+import { closing } from './closing.ts';
 import { openSource } from './source.ts';
 
 export interface ImageSettings {
@@ -19,17 +20,6 @@ export async function withImage<T>(
   { readOnly = false, backing }: ImageSettings,
   work: (image: BlockNode) => Promise<T>,
 ): Promise<T> {
-  const { cache, ...rest } = flags;
-  const settings = { ...rest, ...(cache === undefined ? {} : { sourceCache: cache }) };
-  const image = await openSource(text, registry, { ...settings, writable: !readOnly, backing }, terminal);
-  let result: T;
-  try {
-    result = await work(image);
-  } catch (error) {
-    await image.close().catch(() => {});
-    throw error;
-  }
-  // What cannot be written at the end is a failure of the command.
-  await image.close();
-  return result;
+  const image = await openSource(text, registry, { ...flags, writable: !readOnly, backing }, terminal);
+  return await closing(image, work);
 }

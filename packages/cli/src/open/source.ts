@@ -4,7 +4,7 @@ import { type CacheMode, cacheModes } from '../options/cache.ts';
 import type { SourceFlags } from '../options/common.ts';
 import { treeFromPairs } from '../options/key-value.ts';
 import type { Terminal } from '../terminal.ts';
-import { type ImageArgument, parseImage } from './argument.ts';
+import { parseSeekable, type SeekableImage } from './argument.ts';
 import { openDirect } from './direct.ts';
 
 export interface SourceSettings extends SourceFlags {
@@ -25,17 +25,15 @@ export async function openSource(
   flags: SourceSettings,
   terminal: Terminal,
 ): Promise<BlockNode> {
-  const image = parseImage(text, registry, flags.imageOpts);
-  if (image.kind === 'stream')
-    throw new UsageError('standard input has no random access, which this needs; save it to a file first');
-  const mode = cacheModes[(flags.sourceCache ?? 'writeback') as CacheMode];
+  const image = parseSeekable(text, registry, flags.imageOpts);
+  const mode = cacheModes[(flags.cache ?? 'writeback') as CacheMode];
   return await openDirect(mode.direct, terminal, (direct) =>
     openWith(image, registry, flags, { ...mode, direct }, terminal.signal),
   );
 }
 
 async function openWith(
-  image: ImageArgument & { kind: 'name' | 'tree' },
+  image: SeekableImage,
   registry: Registry,
   flags: SourceSettings,
   cache: { direct: boolean; noFlush: boolean },
@@ -91,11 +89,7 @@ async function openWith(
 }
 
 /** The protocol node's options that an image argument stands for. */
-export function fileOptions(
-  image: ImageArgument & { kind: 'name' | 'tree' },
-  registry: Registry,
-  flags: SourceFlags,
-): NodeOptions {
+export function fileOptions(image: SeekableImage, registry: Registry, flags: SourceFlags): NodeOptions {
   const file = image.kind === 'name' ? registry.parseName(image.text) : (image.tree.file as NodeOptions);
   const known = registry.drivers.get(file.driver)?.options ?? {};
   return {

@@ -9,7 +9,7 @@ export const referenceNames = ['deny', 'same-directory', 'allow'];
 export interface SourceFlags {
   format?: string | undefined;
   imageOpts?: boolean | undefined;
-  sourceCache?: string | undefined;
+  cache?: string | undefined;
   aio?: string | undefined;
   forceShare?: boolean | undefined;
   references?: string | undefined;

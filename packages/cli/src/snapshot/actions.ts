@@ -23,9 +23,7 @@ export interface SnapshotJob {
 }
 
 export async function listSnapshots({ image, flags, registry, terminal }: SnapshotJob): Promise<void> {
-  const { cache, ...rest } = flags;
-  const source = { ...rest, ...(cache === undefined ? {} : { sourceCache: cache }), backing: null };
-  const [report] = await inspectImage(image, registry, source, false, terminal);
+  const [report] = await inspectImage(image, registry, { ...flags, backing: null }, false, terminal);
   const snapshots = report?.snapshots ?? [];
   if (terminal.json) return terminal.printJson(snapshots.map(snapshotJson));
   if (snapshots.length === 0) terminal.notice(`${image} has no snapshots`);
